@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.rows import for_each
 from support.strategies.settings import all_settings
 
 from toolcarry import ConfigError
@@ -123,7 +124,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.items(), ids=range(len(REFUSED)))
+@for_each(("text", "message"), REFUSED.items(), ids=range(len(REFUSED)))
 def test_every_message(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_config(text)
@@ -196,7 +197,7 @@ def known_keys(path: KeyPath) -> list[str]:
     return [field.name for field in struct.fields]
 
 
-@pytest.mark.parametrize("path", list(keys()), ids=place_of)
+@for_each("path", list(keys()), ids=place_of)
 def test_a_value_of_another_kind_is_refused_with_its_place(path: KeyPath) -> None:
     nested: Any = {"a": 1}
     for key in reversed(path):

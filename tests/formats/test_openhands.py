@@ -180,7 +180,7 @@ def test_orphans(rust: ModuleType) -> None:
     assert survey.tools["terminal"].calls == survey.tools["terminal"].results == 1
 
 
-@for_each("kind", ["Condensation", "PauseEvent", "TokenEvent", "", None, 7, ["ActionEvent"]])
+@for_each("kind", ["CondensationRequest", "PauseEvent", "TokenEvent", "", None, 7, ["ActionEvent"]])
 def test_other_events_say_nothing(api: ModuleType, kind: Any) -> None:
     strange = LS | {"kind": kind, "summary": "S", "forgotten_event_ids": ["e_1"]}
     assert blocks(api, [strange]) == []

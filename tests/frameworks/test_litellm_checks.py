@@ -17,7 +17,7 @@ from toolcarry import ProjectPolicy
 os.environ.setdefault(
     "LITELLM_LOCAL_MODEL_COST_MAP", "True"
 )  # otherwise it fetches prices as it is imported
-pytest.importorskip("litellm", reason="litellm is not installed; `just frameworks` installs it")
+pytest.importorskip("litellm", reason="litellm is not installed; it is part of the extra test-sdk")
 gemini = pytest.importorskip("litellm.llms.vertex_ai.gemini.transformation")
 if not hasattr(gemini, "transform_request_body"):  # 1.105, which OpenHands' SDK needs
     pytest.skip("this litellm has no public conversion to Gemini", allow_module_level=True)
@@ -50,14 +50,14 @@ def converters() -> dict[str, Convert]:
 @pytest.mark.filterwarnings("ignore:.*`ReadOnly` qualifier:UserWarning")  # its own
 @settings(max_examples=5_000 if IS_LONG else 50)
 @given(data=st.data())
-def test_repaired_histories_are_taken(api: ModuleType, data: st.DataObject) -> None:
+def test_repaired_histories_are_taken(rust: ModuleType, data: st.DataObject) -> None:
     from litellm.llms.base_llm.base_utils import map_developer_role_to_system_role
     from litellm.utils import validate_and_fix_openai_messages
 
     messages = data.draw(histories_of_functions())
     for destination in ("openai-chat", "mistral"):
         policy = ProjectPolicy(repair=True, destination=destination)
-        repaired = api.project(messages, policy=policy).messages
+        repaired = rust.project(messages, policy=policy).messages
         for convert in converters().values():
             valid = validate_and_fix_openai_messages(copy.deepcopy(repaired))
             convert(map_developer_role_to_system_role(valid))

@@ -1,6 +1,7 @@
 """LiteLLM's own proxy, as a process, with the handler among its callbacks: the experiment through it.
 
-Its SDKs can't be installed with the newest ones: ``just long`` runs this in an environment of its own.
+What it needs besides the library can't be installed with the newest SDKs: ``just long`` runs this in an environment of its
+own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from typing import Any
 
 import pytest
 
-if importlib.util.find_spec("litellm") is None:
-    pytest.skip("LiteLLM is not installed here", allow_module_level=True)
+if None in map(importlib.util.find_spec, ("litellm", "apscheduler")):
+    pytest.skip("LiteLLM's proxy is not installed here", allow_module_level=True)
 
 import anthropic
 import httpx
@@ -29,7 +30,7 @@ from support.providers.fakes import (
     AnthropicFake,
     Asked,
     OpenAIFake,
-    Turn,
+    ScriptedTurn,
     content_of,
     reads_then_quotes,
     serving,
@@ -288,7 +289,7 @@ def test_a_client_that_leaves_is_recorded_as_far_as_it_read(
     long, talk = "One two three four five six seven eight nine ten.", f"left-{api}"
     family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
     fake = fakes[f"{family}_one"]
-    fake.say([Turn(long)])
+    fake.say([ScriptedTurn(long)])
     held = fake.hold(5)
     given: dict[str, Any] = {"messages": [{"role": "user", "content": "Count."}]}
     with client(api, url, "sk-user-1", talk) as made:
@@ -314,7 +315,7 @@ def test_a_refused_request_is_recorded_when_it_is_answered(
     say, talk = SAY[api], f"refused-{api}"
     family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
     fake = fakes[f"{family}_one"]
-    fake.say([Turn("Hello.")])
+    fake.say([ScriptedTurn("Hello.")])
     fake.fail(1, 400)
     messages = [{"role": "user", "content": "Hi."}]
     with client(api, url, "sk-user-1", talk) as made:

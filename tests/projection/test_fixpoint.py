@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 from toolcarry._data import destination_names
@@ -145,7 +146,10 @@ def test_a_part_that_is_a_call_and_a_result(
     """Found by fuzzing. A part is one or the other: the result goes, and the call is answered as others are."""
     role = "model" if provider == "gemini" else "assistant"
     said = {"role": "user", key: [{"text": "Go on."}]}
-    both = {**called, result: {"name": "f", "toolUseId": "t1", "content": [{"text": "ok"}]}}
+    own = (
+        {"name": "f"} if provider == "gemini" else {"toolUseId": "t1", "content": [{"text": "ok"}]}
+    )
+    both = {**called, result: own}
     found = repair(api, [said, {"role": role, key: [both]}], provider)
     assert found.messages[:2] == [said, {"role": role, key: [called]}]
     assert set(kinds(found)) == {"orphan_result", "missing_result"}
@@ -188,8 +192,8 @@ def texts(messages: list[Any]) -> set[str]:
     return {part["text"] for part in parts if "text" in part}  # fmt: skip
 
 
-@pytest.mark.parametrize("destination", sorted(destination_names()))
-@pytest.mark.parametrize("name", TALKS)
+@for_each("destination", sorted(destination_names()))
+@for_each("name", TALKS)
 def test_texts_for_a_destination_of_another_format(
     api: ModuleType, name: str, destination: str
 ) -> None:

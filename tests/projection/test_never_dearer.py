@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 from support.economy import FRAME, costs, dearer, modules, replay, session_of, sessions
+from support.examples import IS_LONG
 from support.goldens.inputs import workload
 from support.transcripts import growing
 
@@ -69,7 +70,7 @@ def made(seed: int) -> Any:
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_generated_sessions(api: ModuleType, name: str) -> None:
-    for seed in range(8):
+    for seed in range(8 if IS_LONG else 5):
         assert dearer(api, made(seed), POLICIES[name], FRAMES[name]) == [], seed
 
 

@@ -68,7 +68,10 @@ def test_a_base_of_another_format_is_not_taken(api: ModuleType) -> None:
     [
         ({"base": "none"}, "base: 'none' is not allowed; allowed: 'anthropic', "),
         ({"base": "ollama", "colour": 1}, "colour: is not a rule of a destination; allowed: answers_at_once, "),
-        ({"base": "ollama", "merges": 1}, "merges: 1 is not allowed; allowed: True, False"),
+        ({"base": "bedrock", "merges": 1}, "merges: 1 is not allowed; allowed: True, False"),
+        ({"base": "ollama", "merges": True}, "merges: is not a rule for 'ollama', whose requests have another form"),
+        ({"base": "anthropic", "most_calls": 9}, "most_calls: is not a rule for 'anthropic', whose requests have another form; did you mean most_tools\\?; allowed: "),
+        ({"base": "ollama", "refused_member": []}, "refused_member: is not a rule of a destination; did you mean refused_members\\?; allowed: "),
         ({"base": "ollama", "id": {"at_most": "9"}}, "id.at_most: '9' is not allowed; allowed: an integer >= 0"),
         ({"base": "ollama", "id": 9}, "id: 9 is not allowed; allowed: a mapping"),
         ({"base": "ollama", "refused_members": ["ä"]}, r"refused_members: \['ä'\] is not allowed; allowed: a list of ASCII texts"),
@@ -109,7 +112,7 @@ def test_destinations_of_the_settings() -> None:
     [
         ("[projection]\ndestination = 'gone'", "projection.destination: 'gone' is not allowed; allowed: 'anthropic', "),
         ("[destinations.a]\nbase = 'b'", "destinations.a.base: 'b' is not allowed; allowed: 'anthropic', "),
-        ("[destinations.a]\nbase = 'groq'\nmerges = 'no'", "destinations.a.merges: 'no' is not allowed; allowed: True, False"),
+        ("[destinations.a]\nbase = 'groq'\nuser_ends = 'no'", "destinations.a.user_ends: 'no' is not allowed; allowed: True, False"),
     ],
 )  # fmt: skip
 def test_settings_that_are_not_allowed(text: str, message: str) -> None:

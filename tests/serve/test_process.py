@@ -11,13 +11,13 @@ import httpx
 import pytest
 from support.clocks import wait_until
 from support.processes.proxy import COMMAND, running
-from support.providers.fakes import AnthropicFake, Turn
+from support.providers.fakes import AnthropicFake, ScriptedTurn
 from support.sdk import sdk
 
 anthropic = sdk("anthropic")
 pytestmark = pytest.mark.sdk
 
-LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
+LONG = ScriptedTurn("A long answer that comes in many pieces, one by one, to its end.")
 SECRET = "what-was-said"  # in no line of the log
 
 

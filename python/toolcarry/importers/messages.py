@@ -13,15 +13,17 @@ from msgspec.structs import replace
 from toolcarry._input.document import held_message
 from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
 from toolcarry.importers.account import Account, Balance, texts_of
-from toolcarry.importers.producers import CONVERSATIONS, IMPORTERS, MESSAGES
+from toolcarry.importers.producers import CONVERSATIONS, FOLDING, IMPORTERS, MESSAGES
 from toolcarry.importers.producers.base import (
     CLIENT,
+    COVERING,
     STEP,
     SUMMARY,
     Accounting,
     ConversationImporter,
     Folding,
     Imported,
+    Importer,
 )
 from toolcarry.model.formats import chat, read_call, read_message, read_result, read_spoken
 from toolcarry.model.formats.anthropic import CALLS
@@ -36,7 +38,7 @@ from toolcarry.types.values import ToolBlock
 T = TypeVar("T", bound=JsonObject)
 W = TypeVar("W", ToolCall, ToolResult)
 
-__all__ = ["RECORD", "Import", "find", "read_foreign", "recognise"]
+__all__ = ["COVERS", "RECORD", "Import", "find", "folding_of", "read_foreign", "recognise"]
 
 RESULT: Final = "imported_tool_result"
 """The type of an imported result. It looks like the result of an Anthropic server tool, which is read but never replaced,
@@ -49,7 +51,13 @@ REPEATED: Final = ("tool_call", "tool_call_chunk", "invalid_tool_call", "functio
 """The types of parts in which LangChain repeats a message's calls."""
 RECORD: Final = "imported-"
 """The beginning of the ``uuid`` of a record that an import made around a message."""
-BY_CLIENT: Final = {SUMMARY: "isCompactSummary", CLIENT: "isMeta"}
+COVERS: Final = "isCovering"
+"""The member of a record that is a summary of nothing but messages that are no longer active."""
+BY_CLIENT: Final = {
+    SUMMARY: {"isCompactSummary": True},
+    COVERING: {"isCompactSummary": True, COVERS: True},
+    CLIENT: {"isMeta": True},
+}
 """The speakers of what the client wrote, with the members of Claude Code's records that say so."""
 ADDED: Final = (UNREAD, IMPORTED)
 """The members that an import adds to a message."""
@@ -101,6 +109,12 @@ def recognise(items: Iterable[Any]) -> ConversationImporter | None:
     return None
 
 
+def folding_of(item: Any) -> Importer | None:
+    """Return the importer of messages that has to see all of them for the sake of this one, such as a summary of others."""
+    message = as_object(item) or {}
+    return next((each for each in FOLDING if each.folds(message)), None)
+
+
 def says_what_is_unread(found: Imported, wire: JsonObject) -> bool:
     """Return true if a message has a speaker and no content, but a text of some words somewhere else."""
     is_empty = found.speaker != "" and found.content is None and found.rewritten is None
@@ -126,7 +140,7 @@ class Import:
         """The producer's own objects, each with the imported one, by the identity of the imported one."""
         self._places: dict[int, tuple[str, bool]] = {}
         """The scopes of messages, and true for those on the active branch, where they are not the usual ones."""
-        self._written_by_client: dict[int, str] = {}
+        self._written_by_client: dict[int, JsonObject] = {}
         """The members that tell what the client wrote, by the positions of its messages."""
         self._items: Sequence[Any] = ()
         self._count = 0
@@ -152,7 +166,8 @@ class Import:
         """Yield the messages that ``messages`` returns, each without its record."""
         self._items = items
         self.producer = recognise(items)
-        found = self.producer.fold(items) if isinstance(self.producer, Folding) else items
+        folding = self.producer or next(filter(None, map(folding_of, items)), None)
+        found = folding.fold(items) if isinstance(folding, Folding) else items
         for position, item in enumerate(found):
             self._count += 1
             yield self.message(item, position)
@@ -182,8 +197,7 @@ class Import:
             scope, is_active = self._places.get(position, ("", True))
             name = f"{RECORD}{position}"
             held = {"uuid": name, "message": message}
-            if position in self._written_by_client:
-                held[self._written_by_client[position]] = True
+            held |= self._written_by_client.get(position, {})
             if scope:
                 held |= {"isSidechain": True, "agentId": scope}
             held["parentUuid"] = above if is_active and not scope else None

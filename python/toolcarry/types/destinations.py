@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, Final
 
-from toolcarry._data import destination_names, read_table
+from toolcarry._data import destination_names, read_destination, read_table
 from toolcarry.errors import ConfigError
 from toolcarry.types.values import check_choice
 
@@ -55,6 +55,12 @@ RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
 the whole rule of the base."""
 
 
+FORMS: Final[Mapping[str, str]] = {
+    name: rule["form"] for name, rule in read_table("rules")["rules"].items() if "form" in rule
+}
+"""The forms of requests of the rules that have an effect in no other."""
+
+
 @dataclass(frozen=True)
 class Destination:
     """A destination of your own: the built-in one named ``base``, with other ``rules``.
@@ -82,6 +88,7 @@ class Destination:
             raise ConfigError(f"name: destination name {self.name!r} is already taken")
         check_choice("base", self.base, destination_names())
         check_rules("", self.rules, RULES)
+        check_forms(self.base, self.rules)
 
     @cached_property
     def written(self) -> str:
@@ -111,6 +118,19 @@ def check_rules(place: str, given: object, known: Mapping[str, str | Mapping[str
             check_rules(f"{place}{name}.", value, allowed)
         elif not is_allowed(value, allowed):
             raise ConfigError(f"{place}{name}: {value!r:.80} is not allowed; allowed: {allowed}")
+
+
+def check_forms(base: str, rules: Iterable[str]) -> None:
+    """Raise a ``ConfigError`` for a rule that has no effect in requests of the form that the base has."""
+    for name in rules:
+        if name in FORMS and FORMS[name] != (form := read_destination(base)["form"]):
+            useful = [each for each in RULES if FORMS.get(each, form) == form]
+            nearest = get_close_matches(name, useful, 1)
+            meant = f"; did you mean {nearest[0]}?" if nearest else ""
+            raise ConfigError(
+                f"{name}: is not a rule for {base!r}, whose requests have another form{meant}; "
+                f"allowed: {', '.join(useful)}"
+            )
 
 
 def is_allowed(value: object, allowed: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final, NamedTuple
 
 from toolcarry._data import read_table
@@ -44,6 +45,10 @@ FACTORS: Final[dict[str, float]] = {
 """Tokens of a model family per token of ``o200k_base``, on text and code. The factors err on the high side."""
 
 
+MAKER: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
+"""A region and a maker before the name of a model, as Bedrock writes them: ``us.moonshotai.``."""
+
+
 class Scale(NamedTuple):
     """The encoding in which a model's tokens are counted, and its tokens per token of that encoding.
 
@@ -72,15 +77,17 @@ def scale_of(model: str) -> Scale:
 def window_of(model: str) -> int | None:
     """Return the tokens that a request to a model may have; ``None`` if they are not known.
 
-    A provider before the name, and a region, are ignored. Gateways write ``claude-opus-4.6``, and Claude Code marks a
+    A provider before the name, a maker and a region are ignored. Gateways write ``claude-opus-4.6``, and Claude Code marks a
     window of a million tokens.
 
     >>> window_of("openai/gpt-4o-2024-11-20"), window_of("us.anthropic.claude-opus-4-5-20251101-v1:0"), window_of("m")
     (128000, 200000, None)
     >>> window_of("anthropic/claude-opus-4.6"), window_of("claude-sonnet-4-5[1m]")
     (1000000, 1000000)
+    >>> window_of("moonshotai/Kimi-K2.6"), window_of("us.zai.glm-5.3"), window_of("kimi-k9")
+    (262144, 1000000, None)
     """
-    name = model.lower().removeprefix("ft:").rpartition("/")[2].rpartition("anthropic.")[2]
+    name = MAKER.sub("", model.lower().removeprefix("ft:").rpartition("/")[2])
     if name.startswith("claude"):
         if name.endswith("[1m]"):
             return 1_000_000

@@ -119,6 +119,48 @@ def part_of_the_protocol(random: Random, provider: str, request: Request) -> boo
     return True
 
 
+def broken_file(random: Random, provider: str, request: Request) -> bool:
+    """Put a document, a file or a film into a message of the user, without the bytes that it says it has."""
+    data = random.choice(("", "[redacted]", "JVBERi0...[truncated]"))
+    url = f"data:application/pdf;base64,{data}"
+    part: Any = {
+        "anthropic": {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": data}},
+        "openai": {"type": "file", "file": {"filename": "a.pdf", "file_data": url}},
+        "responses": {"type": "input_file", "filename": "a.pdf", "file_data": url},
+        "gemini": {"inlineData": {"mimeType": "application/pdf", "data": data}},
+        "bedrock": {"document": {"format": "pdf", "name": "a", "source": {"bytes": data}}},
+    }[provider]  # fmt: skip
+    key = "parts" if provider == "gemini" else "content"
+    users = [each for each in messages_of(provider, request) if each.get("role") == "user"]
+    found = one(random, [each[key] for each in users if isinstance(each.get(key), list)])
+    if found is None:
+        return False
+    found.append(part)
+    return True
+
+
+def image_beside_the_words(random: Random, provider: str, request: Request) -> bool:
+    """Give a message of Ollama an image that is a URL, or none at all."""
+    image = random.choice((f"data:image/png;base64,{png(1, 1)}", "[redacted]", ""))
+    users = [each for each in messages_of(provider, request) if each.get("role") == "user"]
+    message = one(random, users)
+    if message is None:
+        return False
+    message["images"] = [png(1, 1), image]
+    return True
+
+
+def too_many_images(random: Random, provider: str, request: Request) -> bool:
+    most = {"bedrock": 20}.get(provider, 500)
+    return all([show(random, provider, request, "png", png(1, 1)) for _ in range(most + 3)])
+
+
+def empty_list(random: Random, provider: str, request: Request) -> bool:
+    users = [each for each in messages_of(provider, request) if each.get("role") == "user"]
+    message = one(random, users)
+    return message is not None and message.update(content=[]) is None
+
+
 def sound_or_film(random: Random, provider: str, request: Request) -> bool:
     part: Any = {"type": "video_url", "video_url": {"url": "https://example.org/eel.mp4"}}
     if provider == "anthropic":
@@ -178,20 +220,32 @@ def id_with_half_a_character(_random: Random, provider: str, request: Request) -
 
 
 def leaked_member(random: Random, provider: str, request: Request) -> bool:
-    kinds = ("text", "tool_use", "tool_result", "thinking")
-    part = one(
-        random, (each for each in walk(messages_of(provider, request)) if each.get("type") in kinds)
-    )
-    name = random.choice(("index", "partial_json", "_id", "name"))
-    return part is not None and name not in part and part.setdefault(name, "0") == "0"
+    """Leave what a stream or a client wrote in a part, or in what it holds."""
+    kinds = ("text", "tool_use", "tool_result", "thinking", "input_text", "function_call")
+    messages = messages_of(provider, request)
+    if provider in ("gemini", "bedrock"):
+        key = "parts" if provider == "gemini" else "content"
+        own = [part for each in messages for part in each[key]]
+        held = ("functionCall", "functionResponse", "toolUse", "toolResult")
+        found = [*own, *(part[key] for part in own for key in held if key in part)]
+    else:
+        found = [each for each in walk(messages) if each.get("type") in kinds]
+    part = one(random, found)
+    name = random.choice(("index", "partial_json", "_id", "cache_control"))
+    if part is None or name in part or (provider == "anthropic" and name == "cache_control"):
+        return False
+    part[name] = {"type": "ephemeral"} if name == "cache_control" else "0"
+    return True
 
 
 def foreign_member(random: Random, provider: str, request: Request) -> bool:
-    models = [each for each in messages_of(provider, request) if each.get("role") == "assistant"]
+    said = ("assistant", "model", "user")
+    models = [each for each in messages_of(provider, request) if each.get("role") in said]
     message = one(random, models)
     if message is None:
         return False
-    message[random.choice(("reasoning_content", "refusal", "annotations", "tool_plan"))] = "x"
+    names = ("reasoning_content", "refusal", "annotations", "tool_plan", "timestamp", "usage")
+    message[random.choice(names)] = "x"
     return True
 
 
@@ -356,8 +410,12 @@ FAULTS: dict[str, Fault] = {
     "sound or film": Fault(sound_or_film, ("anthropic", "openai"), ("unreadable_media",)),
     "lone surrogate": Fault(lone_surrogate, ALL, ("lone_surrogate", "mended_arguments")),
     "half of an id": Fault(id_with_half_a_character, ("openai",), ("renamed_id",)),
-    "leaked member": Fault(leaked_member, ("anthropic",), ("refused_member",)),
-    "foreign member": Fault(foreign_member, ("anthropic",), ("refused_member",)),
+    "broken file": Fault(broken_file, MEDIA, ("unreadable_media",)),
+    "image beside the words": Fault(image_beside_the_words, ("ollama",), ("unreadable_media", "media_type")),
+    "too many images": Fault(too_many_images, ("bedrock", "openai", "responses"), ("oversized_image",)),
+    "empty list": Fault(empty_list, ("openai",), ("empty_content",)),
+    "leaked member": Fault(leaked_member, ("anthropic", "responses", "gemini", "bedrock"), ("refused_member",)),
+    "foreign member": Fault(foreign_member, ("anthropic", "responses", "gemini", "bedrock"), ("refused_member",)),
     "many marks": Fault(many_marks, ("anthropic", "bedrock"), ("cache_mark",)),
     "longer mark later": Fault(longer_mark_later, ("anthropic",), ("cache_mark_order",)),
     "many calls": Fault(many_calls, ("openai",), ("split_calls",)),

@@ -24,7 +24,7 @@ OF_SHAPE = {
     "bedrock": ("bedrock", "bedrock-nova"),
 }  # fmt: skip
 OWN: tuple[JsonObject, ...] = (
-    {"name": "strict", "base": "openai-chat", "user_ends": True, "merges": True, "refuses_blank": True},
+    {"name": "strict", "base": "openai-chat", "user_ends": True, "refuses_blank": True},
     {"name": "words", "base": "anthropic", "cache_marks": 1, "fails_in_words": True, "refuses_media": True},
     {"name": "short", "base": "openai-chat", "id": {"at_least": 9, "at_most": 9, "is_word": True}, "typed_calls": True},
     {"name": "old", "base": "openai-chat", "refuses_developer": True, "refused_members": ["name", "refusal"]},

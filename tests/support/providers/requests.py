@@ -49,6 +49,37 @@ ROOTS = {
     "openai": {"oneOf", "anyOf", "allOf", "enum", "not"},
     "responses": {"oneOf", "anyOf", "allOf", "enum", "not"},
 }
+MEMBERS: dict[str, dict[str, set[str]]] = {
+    "responses": {
+        "message": {"type", "id", "role", "content", "status", "phase"},
+        "function_call": {"type", "id", "call_id", "name", "arguments", "status", "caller", "namespace"},
+        "function_call_output": {"type", "id", "call_id", "output", "status", "caller", "name", "namespace"},
+        "reasoning": {"type", "id", "summary", "content", "encrypted_content"},
+        "input_text": {"type", "text"},
+        "output_text": {"type", "text", "annotations", "logprobs"},
+        "input_image": {"type", "image_url", "detail", "file_id"},
+        "input_file": {"type", "file_data", "file_id", "file_url", "filename"},
+    },
+    "gemini": {
+        "contents": {"role", "parts"},
+        "parts": {"text", "thought", "thoughtSignature", "inlineData", "fileData", "functionCall", "functionResponse"},
+        "functionCall": {"id", "name", "args"},
+        "functionResponse": {"id", "name", "response", "parts"},
+        "inlineData": {"mimeType", "data"},
+    },
+    "bedrock": {
+        "messages": {"role", "content"},
+        "content": {
+            "text", "image", "document", "video", "toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent",
+        },
+        "toolUse": {"toolUseId", "name", "input", "type"},
+        "toolResult": {"toolUseId", "content", "status", "type"},
+        "image": {"format", "source"},
+        "document": {"format", "name", "source", "context", "citations"},
+    },
+}  # fmt: skip
+"""The members that a provider knows: by the type of an item or a part of Responses, else by the member that holds them."""
+MOST_IMAGES = {"bedrock": 20, "openai": 500, "responses": 500}
 STARTS = {"function_call": "fc", "message": "msg", "custom_tool_call": "ctc"}
 
 
@@ -60,7 +91,29 @@ def refused(provider: str, request: dict[str, Any]) -> list[str]:
         return ["the request body is not valid JSON: a lone surrogate"]
     messages = request[KEYS.get(provider, "messages")]
     found = problems(provider, messages)
+    shown = sum(map(is_image, walk(messages)))
+    if shown > MOST_IMAGES.get(provider, shown):
+        found.append(f"{shown} images")
     return [*found, *PARTS[provider](messages), *tool_problems(provider, request)]
+
+
+def is_image(part: Any) -> bool:
+    return part.get("type") in ("image_url", "input_image") or "image" in part
+
+
+def unknown(provider: str, own: str, held: Any) -> Iterator[str]:
+    """Yield the members of an object that the provider does not know."""
+    others = set(held) - MEMBERS[provider].get(own, set(held))
+    if others:
+        yield f"members {sorted(others)} of {own}"
+
+
+def is_base64(data: Any) -> bool:
+    """Return true if a text is base64 of at least one byte."""
+    try:
+        return len(base64.b64decode(data, validate=True)) > 0
+    except (binascii.Error, TypeError, ValueError):
+        return False
 
 
 def walk(value: Any) -> Iterator[dict[str, Any]]:
@@ -109,6 +162,13 @@ def of_anthropic(messages: list[Any]) -> Iterator[str]:
                 source = part["source"]
                 if not reads(source.get("data"), source["media_type"].removeprefix("image/")):
                     yield f"{position}: an image that cannot be read"
+            source = part.get("source")
+            if (
+                kind == "document"
+                and source["type"] == "base64"
+                and not is_base64(source.get("data"))
+            ):
+                yield f"{position}: a document that cannot be read"
             if kind == "thinking" and not part.get("signature"):
                 yield f"{position}: a thought without signature"
             if kind == "tool_use" and not isinstance(part.get("input"), dict):
@@ -123,10 +183,14 @@ def of_openai(messages: list[Any]) -> Iterator[str]:
                 yield f"{position}: a part of type {kind} in a message of {message['role']}"
             if kind == "image_url" and not reads_url(part["image_url"]["url"]):
                 yield f"{position}: an image that cannot be read"
+            if kind == "file" and not is_base64(part["file"]["file_data"].partition(",")[2]):
+                yield f"{position}: a file that cannot be read"
             if kind == "input_audio" and part["input_audio"].get("format") not in ("wav", "mp3"):
                 yield f"{position}: a sound of another format"
         if message["role"] == "tool" and message.get("content") is None:
             yield f"{position}: a result without content"
+        if message.get("content") == []:
+            yield f"{position}: an empty list"
         calls = message.get("tool_calls") or ()
         if len(calls) > MOST_CALLS:
             yield f"{position}: {len(calls)} calls"
@@ -148,6 +212,7 @@ def of_responses(items: list[Any]) -> Iterator[str]:
     ids = Counter(item["id"] for item in items if item.get("id"))
     for position, item in enumerate(items):
         kind = item.get("type", "message")
+        yield from unknown("responses", kind, item)
         if "id" in item:
             own = item["id"]
             is_formed = isinstance(own, str) and re.fullmatch(r"[A-Za-z0-9_-]{1,64}", own)
@@ -162,14 +227,25 @@ def of_responses(items: list[Any]) -> Iterator[str]:
         for part in parts(held):
             if part.get("type") not in (said, "refusal", "input_image", "input_file"):
                 yield f"{position}: a part of type {part.get('type')}"
+            yield from unknown("responses", str(part.get("type")), part)
+            if part.get("type") == "input_file" and not is_base64(
+                part["file_data"].partition(",")[2]
+            ):
+                yield f"{position}: a file that cannot be read"
             if part.get("type") == "input_image" and not reads_url(part.get("image_url") or ""):
                 yield f"{position}: an image that cannot be read"
 
 
 def of_gemini(contents: list[Any]) -> Iterator[str]:
     for position, content in enumerate(contents):
+        yield from unknown("gemini", "contents", content)
         for part in content["parts"]:
+            yield from unknown("gemini", "parts", part)
+            for own in MEMBERS["gemini"]:
+                yield from unknown("gemini", own, part.get(own) or {})
             data = part.get("inlineData")
+            if data and not is_base64(data.get("data")):
+                yield f"{position}: data that are no base64"
             kind = str(data["mimeType"]) if data else ""
             if kind.startswith("image/") and not reads(
                 data.get("data"), kind.removeprefix("image/")
@@ -184,7 +260,12 @@ def of_bedrock(messages: list[Any]) -> Iterator[str]:
     names: list[str] = []
     for position, message in enumerate(messages):
         follows_thought = False
+        yield from unknown("bedrock", "messages", message)
         for part in message["content"]:
+            yield from unknown("bedrock", "content", part)
+            for own in MEMBERS["bedrock"]:
+                if isinstance(part.get(own), dict):
+                    yield from unknown("bedrock", own, part[own])
             if follows_thought and "cachePoint" in part:
                 yield f"{position}: a mark for the cache behind a thought"
             follows_thought = "reasoningContent" in part
@@ -192,6 +273,8 @@ def of_bedrock(messages: list[Any]) -> Iterator[str]:
             image, document = part.get("image"), part.get("document")
             if image and not reads(image["source"].get("bytes"), image["format"]):
                 yield f"{position}: an image that cannot be read"
+            if document and not is_base64(document["source"].get("bytes")):
+                yield f"{position}: a document that cannot be read"
             if document:
                 names.append(document["name"])
                 if not re.fullmatch(r"(?!.* {2})[\w ()\[\]-]{1,200}", document["name"], re.ASCII):
@@ -201,8 +284,10 @@ def of_bedrock(messages: list[Any]) -> Iterator[str]:
     )
 
 
-def of_ollama(_messages: list[Any]) -> Iterator[str]:
-    yield from ()
+def of_ollama(messages: list[Any]) -> Iterator[str]:
+    for position, message in enumerate(messages):
+        if not all(is_base64(image) for image in message.get("images", ())):
+            yield f"{position}: illegal base64 data"
 
 
 PARTS: dict[str, Callable[[list[Any]], Iterator[str]]] = {

@@ -28,7 +28,7 @@ CHOSEN = {
             {"base": st.sampled_from(["openai-chat", "mistral"])},
             optional={
                 "cache_marks": st.integers(0, 9),
-                "merges": st.booleans(),
+                "user_ends": st.booleans(),
                 "refused_members": st.lists(st.sampled_from(["audio", "refusal"]), max_size=2),
                 "id": st.fixed_dictionaries({"at_most": st.integers(9, 99)}),
             },

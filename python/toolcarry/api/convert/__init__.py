@@ -30,7 +30,7 @@ __all__ = [
 
 OtherDestination: TypeAlias = Literal[
     "anthropic-4-5", "anthropic-4-6", "anthropic-compatible", "anthropic-no-prefill", "azure-openai",
-    "bedrock-claude-4-6", "bedrock-llama", "bedrock-nova", "cohere", "deepseek", "deepseek-vision", "gemini-3", "glm",
+    "bedrock-anthropic", "bedrock-claude-4-6", "bedrock-llama", "bedrock-nova", "cohere", "deepseek", "deepseek-vision", "gemini-3", "glm",
     "groq", "kimi", "minimax", "mistral", "openrouter", "qwen", "vertex-anthropic", "vertex-gemini", "xai",
 ]  # fmt: skip
 To: TypeAlias = Target | OtherDestination | Destination

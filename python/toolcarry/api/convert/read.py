@@ -21,11 +21,11 @@ from toolcarry.api.convert.model import (
     Media,
     Orphan,
     Part,
+    PortableTurn,
     Result,
     Role,
     Text,
     Thought,
-    Turn,
 )
 from toolcarry.api.convert.native import (
     is_own_message,
@@ -35,7 +35,7 @@ from toolcarry.api.convert.native import (
     is_server_result,
     own_members,
 )
-from toolcarry.importers.messages import RECORD, Import
+from toolcarry.importers.messages import COVERS, RECORD, Import
 from toolcarry.importers.read import read_message, read_result, read_spoken
 from toolcarry.model.content import THINKING_PARTS, spoken_part
 from toolcarry.model.formats import SPEAKERS
@@ -346,7 +346,7 @@ def is_responses_item(wire: JsonObject) -> bool:
     return wire.get("role") is None and is_item
 
 
-def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
+def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[PortableTurn]:
     """Return the turns of a conversation; calls that ran on the server of ``family`` stay unchanged."""
     fields = Fields(family)
     places, ahead = Places(messages), TypedAhead()
@@ -366,7 +366,8 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
         results.update((id(result.wire), position) for result in said.results)
         if is_active:
             words, client = told(messages[position], message, ahead)
-            kinds.append("" if said.calls or said.results else client)
+            is_covering = (as_object(messages[position]) or {}).get(COVERS) is True
+            kinds.append("" if said.calls or said.results or is_covering else client)
             if words.speaker and read_spoken(message).speaker != words.speaker:
                 message = {"role": words.speaker, "content": words.content}
             active.append((position, message, said))
@@ -385,7 +386,7 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
     reader.pairs.tell_what_is_left(left, losses)
     fields.tell(losses)
     losses.unread = reader.pairs.unread
-    return [Turn(role, tuple(parts), members) for role, parts, members in reader.turns]
+    return [PortableTurn(role, tuple(parts), members) for role, parts, members in reader.turns]
 
 
 def without_client(

@@ -11,7 +11,12 @@ from itertools import chain
 from pkgutil import iter_modules
 from typing import Any, Final
 
-from toolcarry.importers.producers.base import ConversationImporter, Importer, Signs
+from toolcarry.importers.producers.base import (
+    ConversationImporter,
+    FoldingImporter,
+    Importer,
+    Signs,
+)
 from toolcarry.importers.producers.registered import registered
 
 
@@ -28,6 +33,7 @@ CONVERSATIONS: Final[tuple[ConversationImporter, ...]] = (
     *registered(),
 )
 """The importers of whole conversations. Each claims only what no other one claims."""
+FOLDING: Final[tuple[FoldingImporter, ...]] = tuple(each for each in OWN if hasattr(each, "folds"))
 MESSAGES: Final[tuple[Importer, ...]] = tuple(each for each in OWN if not hasattr(each, "claims"))
 """The importers that recognise each message by itself."""
 IMPORTERS: Final[tuple[Importer, ...]] = (*CONVERSATIONS, *MESSAGES)

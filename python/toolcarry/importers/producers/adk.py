@@ -9,10 +9,10 @@ from toolcarry._input.objects import JsonObject, as_list, as_object, first_given
 from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
+    Folded,
     Imported,
     Signs,
     each_object,
-    marked,
     nothing,
     records,
     shown_parts,
@@ -94,9 +94,8 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
     if only is not None and not is_event(only):
         items = as_list(only.get("events")) or ()
     started: dict[str, int] = {}
-    active = set(range(len(items)))
+    folded = Folded(items)
     times: dict[int, float] = {}
-    places = list(active)
     for position, event in enumerate(records(items)):
         started.setdefault(
             text_or_empty(first_given(event, "invocationId", "invocation_id")), position
@@ -104,21 +103,16 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
         actions = as_object(event.get("actions")) or {}
         name = first_given(actions, "rewindBeforeInvocationId", "rewind_before_invocation_id")
         if isinstance(name, str) and name in started:
-            active.difference_update(range(started[name], position))
+            folded.active.difference_update(range(started[name], position))
         summary = summary_of(event)
         if summary is not None:
             covered = [at for at, time in times.items() if summary.start <= time <= summary.end]
-            active.difference_update(covered)
-            if covered and not calls_in(items[covered[-1]]):
-                at = covered[-1]
-                places[at], places[position] = places[position], places[at]
+            is_moved = bool(covered) and not calls_in(items[covered[-1]])
+            folded.cover(covered, position, is_moved=is_moved)
         time = event.get("timestamp")
         if isinstance(time, int | float):
             times[position] = time
-    if places == list(range(len(items))):
-        return marked(items, read, active)
-    moved = [items[place] for place in places]
-    return marked(moved, read, {at for at, place in enumerate(places) if place in active})
+    return folded.marked(read)
 
 
 def calls_in(event: object) -> bool:

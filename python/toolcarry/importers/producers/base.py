@@ -45,6 +45,8 @@ STEP: Final = "step-start"
 """The type of a part between the steps of a message: what follows was said after the results of the calls before it."""
 SUMMARY: Final = "summary"
 """The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
+COVERING: Final = "covering summary"
+"""The speaker of a summary whose earlier messages are known, and not active: nothing before it is told twice."""
 CLIENT: Final = "client"
 """The speaker of any other text that the client wrote as the user's, such as a reminder of the format."""
 
@@ -135,6 +137,13 @@ class Folding(Protocol):
         """
 
 
+class FoldingImporter(Importer, Folding, Protocol):
+    """An importer of single messages that has to see all of them if one of them covers others."""
+
+    def folds(self, message: JsonObject) -> bool:
+        """Return true for a message because of which ``fold`` has to see all."""
+
+
 def nothing(_wire: JsonObject) -> None:
     """Stand in for ``read``, ``call`` or ``result`` of an importer that has nothing to read there."""
 
@@ -213,6 +222,39 @@ def marked(
     for position, item in enumerate(items):
         found = read(as_object(item) or {})
         yield item if found is None else found._replace(is_active=position in active)
+
+
+class Folded:
+    """The items of a session, of which summaries cover some. A summary takes the place of the last item that it covers:
+    others that it does not cover may stand before it.
+    """
+
+    def __init__(self, items: Sequence[Any]) -> None:
+        self._items = items
+        self._places = list(range(len(items)))
+        self._summaries: set[int] = set()
+        self.active = set(self._places)
+
+    def cover(self, covered: Sequence[int], position: int, *, is_moved: bool = True) -> None:
+        """Note that the summary at ``position`` covers these items, in their order."""
+        self.active.difference_update(covered)
+        self._summaries.add(position)
+        if covered and is_moved:
+            at, places = covered[-1], self._places
+            places[at], places[position] = places[position], places[at]
+
+    def marked(self, read: Callable[[JsonObject], Imported | None]) -> Iterator[Any]:
+        """Yield what ``read`` makes of each item, active if no summary covers it."""
+        items: Sequence[Any] = self._items
+        if self._places != list(range(len(items))):
+            items = [items[place] for place in self._places]
+        for found, place in zip(marked(items, read, range(len(items))), self._places, strict=True):
+            if isinstance(found, Imported):
+                is_active = place in self.active
+                speaker = COVERING if place in self._summaries and found.speaker else found.speaker
+                yield found._replace(is_active=is_active, speaker=speaker)
+            else:
+                yield found
 
 
 def between(text: str, opening: re.Pattern[str], closing: str) -> Iterator[tuple[int, str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
     CLIENT,
-    SUMMARY,
+    COVERING,
     About,
     Imported,
     Signs,
@@ -51,7 +51,7 @@ def read(message: JsonObject) -> Imported | None:
     speaker, is_active = message["role"], visible.get("agentVisible") is not False
     if is_active and visible.get("userVisible") is False and not calls and not results:
         # A compaction: the summary, and a note to the model that it was made (`context_mgmt/mod.rs`).
-        speaker = SUMMARY if speaker == "user" else CLIENT
+        speaker = COVERING if speaker == "user" else CLIENT
     content = shown_parts(parts, SILENT | REQUESTS | {"toolResponse"})
     return Imported(NAME, speaker, content, calls, results, is_active=is_active)
 

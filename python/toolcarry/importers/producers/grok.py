@@ -5,6 +5,7 @@ from __future__ import annotations
 from toolcarry._input.objects import JsonObject, text_or_empty
 from toolcarry.importers.producers.base import (
     CLIENT,
+    SUMMARY,
     About,
     Imported,
     Signs,
@@ -39,8 +40,10 @@ def read(message: JsonObject) -> Imported | None:
     if kind not in SPEAKERS:
         return Imported(NAME) if kind == "reasoning" else None
     calls = [made for entry in objects(message.get("tool_calls")) if (made := call(entry))]
-    is_own = kind == "user" and isinstance(message.get("synthetic_reason"), str)
-    return Imported(NAME, CLIENT if is_own else kind, shown_parts(message.get("content")), calls)
+    reason = message.get("synthetic_reason")
+    if kind == "user" and isinstance(reason, str):
+        kind = SUMMARY if "compact" in reason.lower() else CLIENT
+    return Imported(NAME, kind, shown_parts(message.get("content")), calls)
 
 
 def call(wire: JsonObject) -> ToolCall | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
 from toolcarry.importers.producers.base import (
-    SUMMARY,
+    COVERING,
     About,
     Imported,
     Signs,
@@ -47,7 +47,7 @@ def read(message: JsonObject) -> Imported | None:
         speaker = (text_or_empty(held.get("role")) or "user") if is_said else "system"
         return Imported(NAME, speaker, shown_parts(held.get("content"), SILENT))
     if kind == COMPACTION and isinstance(message.get("summary"), str):
-        return Imported(NAME, SUMMARY, message["summary"])
+        return Imported(NAME, COVERING, message["summary"])
     if kind != LOOP:
         is_record = kind.partition(".")[0] in KINDS or "protocol_version" in message
         return Imported(NAME) if is_record else None
@@ -104,11 +104,17 @@ def result(wire: JsonObject) -> ToolResult | None:
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
-    """Mark what ``context.undo`` takes back: the last turns, each from its prompt on."""
+    """Mark what ``context.undo`` takes back: the last turns, each from its prompt on, and what a summary covers: the first
+    ``compactedCount`` messages, or all.
+    """
     active: list[int] = []
     starts: list[int] = []
     for position, record in enumerate(records(items)):
         kind, count = kind_of(record), record.get("count", 1)
+        if kind == COMPACTION and isinstance(record.get("summary"), str):
+            most = record.get("compactedCount")
+            kept = counted(items, active)
+            active = [at for at, number in kept if isinstance(most, int) and number >= most]
         if kind == "context.undo" and isinstance(count, int) and count > 0:
             first = starts[-count:][0] if starts else position
             del starts[-count:]
@@ -117,3 +123,19 @@ def fold(items: Sequence[Any]) -> Iterator[Any]:
             starts.append(position)
         active.append(position)
     return marked(items, read, frozenset(active))
+
+
+def counted(items: Sequence[Any], active: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the positions of records, each with the number of its message: what the model says up to a result is one."""
+    found: list[tuple[int, int]] = []
+    number, is_open = -1, False
+    for position in active:
+        record = as_object(items[position]) or {}
+        event = as_object(record.get("event")) or {}
+        is_models = kind_of(record) == LOOP and kind_of(event) in ("content.part", "tool.call")
+        is_own = kind_of(record) in (MESSAGE, COMPACTION) or result(event) is not None
+        if is_own or (is_models and not is_open):
+            number += 1
+        is_open = is_models or (is_open and not is_own)
+        found.append((position, number))
+    return found

@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject, as_object, first_given, text_or_empty
-from toolcarry.importers.producers.base import About, Imported, Signs, ToolCall, ToolResult
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_list, as_object, first_given, text_or_empty
+from toolcarry.importers.producers.base import (
+    SUMMARY,
+    About,
+    Folded,
+    Imported,
+    Signs,
+    ToolCall,
+    ToolResult,
+    records,
+)
 
 NAME = "openhands"
 ABOUT = About(
@@ -18,10 +30,11 @@ ASIDE = frozenset(
 ACTION = "ActionEvent"
 FAILURES = {"UserRejectObservation": "rejection_reason", "AgentErrorEvent": "error"}
 """The events that say why there is no observation, and the member that holds the reason."""
+CONDENSATION = "Condensation"
 SILENT = frozenset(
     (
         "SystemPromptEvent",
-        "Condensation",
+        CONDENSATION,
         "CondensationRequest",
         "PauseEvent",
         "InterruptEvent",
@@ -36,12 +49,19 @@ SILENT = frozenset(
 """The events that hold no message (OpenHands/software-agent-sdk, ``openhands/sdk/event``)."""
 
 
+def folds(message: JsonObject) -> bool:
+    is_own = message.get("kind") == CONDENSATION
+    return is_own and as_list(message.get("forgotten_event_ids")) is not None
+
+
 def read(message: JsonObject) -> Imported | None:
     action, answer = call(message), result(message)
     if action is not None:
         return Imported(NAME, "assistant", message.get("thought"), calls=[action])
     if answer is not None:
         return Imported(NAME, results=[answer])
+    if message.get("kind") == CONDENSATION and isinstance(message.get("summary"), str):
+        return Imported(NAME, SUMMARY, message["summary"])
     if message.get("kind") != "MessageEvent" or "llm_message" not in message:
         kind = text_or_empty(message.get("kind"))
         return Imported(NAME) if kind in SILENT or kind in FAILURES else None
@@ -77,3 +97,17 @@ def result(wire: JsonObject) -> ToolResult | None:
     content = first_given(held, "content", "output")
     is_error = held.get("is_error") is True
     return ToolResult(wire, call_id, name, seen if content is None else content, is_error)
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Mark the events that a condensation took out of what the model sees."""
+    folded = Folded(items)
+    places: dict[object, int] = {}
+    for position, event in enumerate(records(items)):
+        if event.get("kind") == CONDENSATION:
+            ids = as_list(event.get("forgotten_event_ids")) or ()
+            forgotten = [places[each] for each in ids if isinstance(each, str) and each in places]
+            folded.cover(sorted(forgotten), position)
+        elif isinstance(event.get("id"), str):
+            places[event["id"]] = position
+    return folded.marked(read)

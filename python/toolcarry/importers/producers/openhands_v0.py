@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from toolcarry._input.objects import JsonObject, as_object, text_or_empty
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolcarry._input.objects import JsonObject, as_list, as_object, text_or_empty
 from toolcarry.importers.producers.base import (
     SUMMARY,
     About,
+    Folded,
     Imported,
     Signs,
     ToolCall,
     ToolResult,
     kind_of,
+    records,
 )
 
 NAME = "openhands-v0"
@@ -87,3 +92,21 @@ def result(wire: JsonObject) -> ToolResult | None:
     has_failed = seen == "error" or (type(code) is int and code > 0)
     call_id, name = text_or_empty(metadata.get("tool_call_id")), metadata.get("function_name")
     return ToolResult(wire, call_id, text_or_empty(name), wire.get("content"), has_failed)
+
+
+def fold(items: Sequence[Any]) -> Iterator[Any]:
+    """Mark the events that a condensation took out of what the model sees: those of some ids, or between two."""
+    folded = Folded(items)
+    places: dict[int, int] = {}
+    for position, event in enumerate(records(items)):
+        if kind_of(event, "action") == "condensation":
+            args = as_object(event.get("args")) or {}
+            ids = as_list(args.get("forgotten_event_ids")) or ()
+            start, end = (args.get(f"forgotten_events_{name}_id") for name in ("start", "end"))
+            if isinstance(start, int) and isinstance(end, int):
+                ids = [each for each in places if start <= each <= end]
+            forgotten = [places[each] for each in ids if isinstance(each, int) and each in places]
+            folded.cover(sorted(forgotten), position)
+        elif type(event.get("id")) is int:
+            places[event["id"]] = position
+    return folded.marked(read)

@@ -11,7 +11,7 @@ use ahash::AHashSet;
 use super::blocks::{Block, Blocks, CallFacts, read_blocks, turns_of};
 use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
 use super::early::has_early;
-use super::edits::{Draft, Members, RequestSource};
+use super::edits::{Draft, Members, Path, RequestSource};
 use super::excerpt::MOST_KEPT;
 use super::fingerprint::signs_of;
 use super::first_sight::set_limits;
@@ -476,6 +476,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
     let images = keep_images.map_or_else(OlderImages::default, |keep| leave_out_older(&mut edited, keep, given.sent));
     let mut mends = Mends::default();
     let mut not_repaired = String::new();
+    let mut most_bytes = None;
     let mut mended = None;
     let mut edited_frame =
         request_source.frame().map(|members| RequestFrame::new(members, settings.destination.is_some()));
@@ -504,6 +505,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
                 let frame = (edited_frame.as_mut(), &build as Build<'_, 'a, D::Item>, &size as &dyn Fn() -> usize);
                 mended = Some(repair_messages(&mut edited, destination, &mut mends, frame));
                 if settings.repair {
+                    most_bytes = Some(destination.rules.request_bytes).filter(|most| *most > 0);
                     not_repaired = mends.open_kinds.iter().map(Cow::as_ref).collect::<Vec<_>>().join(", ");
                 }
             }
@@ -520,9 +522,31 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
         }
     }
     let drafts = mended.unwrap_or_else(|| edited.all_messages());
+    if let Some(size) = most_bytes.and_then(|most| size_beyond(most, &drafts, (messages.len(), request_source))) {
+        let separator = if not_repaired.is_empty() { "" } else { ", " };
+        not_repaired = format!("{not_repaired}{separator}{size} bytes");
+    }
     let is_same = is_original(&drafts, messages.len());
     let frame = edited_frame.map_or_else(Vec::new, RequestFrame::edits);
     Assembled { drafts, mends, not_repaired, is_same, frame, images }
+}
+
+/// Return the bytes of a request with these messages if it has more than are allowed, as none but a request with much text
+/// or large documents has.
+fn size_beyond<'a, D: RequestSource<'a>>(
+    most: usize,
+    drafts: &[Draft<'a, D::Item>],
+    (count, request_source): (usize, &D),
+) -> Option<usize> {
+    if request_source.frame().is_none() || request_source.size() <= most {
+        return None;
+    }
+    let size = |draft: &Draft<'a, D::Item>| match draft {
+        Draft::Original(Path::Message(position), _) => request_source.weigh(*position, position + 1),
+        draft => request_source.build(draft).map_or(0, |message| message.json().as_text().len()),
+    };
+    let frame = request_source.size().saturating_sub(request_source.weigh(0, count));
+    Some(frame + drafts.iter().map(size).sum::<usize>()).filter(|size| *size > most)
 }
 
 /// Return a path with dots between its keys.

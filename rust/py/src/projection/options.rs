@@ -17,9 +17,9 @@ use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
 use toolcarry::tokens::Encoding;
 
+use crate::encodings::{MEMO, load};
 use crate::policy::{Rules, extract_keep, extract_kinds, extract_limit, extract_names};
 use crate::py_text::text_of;
-use crate::tokens::{MEMO, load};
 
 /// The fields of a policy that a projection needs.
 pub(super) struct ProjectionOptions {

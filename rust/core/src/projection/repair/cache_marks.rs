@@ -13,6 +13,16 @@ use crate::text::piece::Piece;
 const TTL: Key<'static> = Key::new("ttl");
 /// The only member of a part that is a mark by itself (Bedrock).
 const POINT: Key<'static> = Key::new("cachePoint");
+/// The members with which a part of Bedrock says something.
+const CONTENTS: [Key<'static>; 7] = [
+    names::TEXT,
+    Key::of("toolUse"),
+    Key::of("toolResult"),
+    Key::of("reasoningContent"),
+    Key::of("image"),
+    Key::of("document"),
+    Key::of("video"),
+];
 /// The longest lifetime of a mark; without one, a mark has the shortest.
 const LONGEST: &str = "1h";
 
@@ -144,7 +154,7 @@ pub(crate) fn is_marked<'a, V: Value<'a>>(part: V) -> bool {
 
 /// Return true if a part is a mark by itself.
 pub(super) fn is_point<'a, V: Value<'a>>(part: V) -> bool {
-    part.has(POINT) && part.size_without_nulls() == 1
+    part.has(POINT) && !CONTENTS.iter().any(|key| part.has(*key))
 }
 
 /// Return the mark of a part, or the one that the part is, and the member with it.

@@ -7,12 +7,13 @@ use super::frame::Frame;
 use super::ids::id_member;
 use super::message_parts::without_surrogates;
 use super::pairs::Pairs;
+use super::parts::others_of;
 use super::report::Mends;
 use super::rules::{ArgumentsAt, ArgumentsForm};
 use super::tool_names::new_names;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::projection::arguments::with_markers;
-use crate::projection::edits::{Changed, Edit, Json, Path};
+use crate::projection::edits::{Changed, Edit, Json, PartsKey, Path};
 use crate::projection::request::EditedMessages;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
@@ -170,4 +171,23 @@ fn new_arguments<'a, V: Value<'a>>(value: Option<V>, place: &ArgumentsAt) -> Opt
 fn is_braced(text: Text<'_>) -> bool {
     let mut units = (0..text.len()).filter_map(|index| text.get(index));
     units.find(|unit| ![0x20, 0x09, 0x0D, 0x0A].contains(unit)) == Some(u32::from(b'{'))
+}
+
+/// Leave out the members of calls in `tool_calls` that the destination does not know.
+pub(crate) fn leave_out_in_calls<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    pairs: &Pairs<'a>,
+    mends: &mut Mends<'a>,
+) {
+    let held = destination.rules.held_members.iter();
+    let Some((_, known)) = held.into_iter().find(|(holder, _)| names::TOOL_CALLS.name.is(holder)) else { return };
+    for (path, number) in pairs.calls().filter(|(path, _)| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))) {
+        let Some(call) = edited.at(path).and_then(Value::object) else { continue };
+        let Some(block) = edited.blocks.get(number) else { continue };
+        for name in others_of(call, known) {
+            edited.edit(path, vec![(Key::named(name), None)]);
+            mends.add_with("refused_member", Some(block.entry.position), block.entry.call_id, Piece::Borrowed(name));
+        }
+    }
 }

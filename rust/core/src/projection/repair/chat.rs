@@ -9,11 +9,23 @@ use super::state::Repair;
 use crate::content::{WORD_KEYS, text_document};
 use crate::formats::read_result;
 use crate::json::base64::{FILE_PARTS, MEDIA_PARTS};
-use crate::json::value::{Value, items, names, text_or_empty};
+use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Parts, PartsKey, Path};
 use crate::text::Text;
 use crate::text::constants::{NO_OUTPUT, added};
 use crate::text::piece::Piece;
+
+/// The members besides its words with which a message of the model says something.
+const SAYING: [Key<'static>; 8] = [
+    names::TOOL_CALLS,
+    Key::of("function_call"),
+    Key::of("audio"),
+    Key::of("refusal"),
+    Key::of("reasoning"),
+    Key::of("reasoning_content"),
+    Key::of("reasoning_details"),
+    Key::of("thinking_blocks"),
+];
 
 /// Repair the messages so that each call is followed by exactly one result, and no other results remain.
 pub(crate) fn repair_chat<'a, V: Value<'a>>(mut repair: Repair<'_, 'a, '_, V>) -> Vec<Draft<'a, V>> {
@@ -286,6 +298,28 @@ pub(crate) fn take_out_empty_calls<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a,
         }
         repair.edited.edit(Path::Message(position), members);
         repair.mends.add("empty_calls", Some(position), Text::ascii(""));
+    }
+}
+
+/// Write an empty text as the content of a message that has an empty list, and of a message of the model that has neither
+/// content nor anything else to say.
+pub(crate) fn fill_contents<'a, V: Value<'a>>(repair: &mut Repair<'_, 'a, '_, V>) {
+    let destination = repair.destination;
+    if !destination.rules.refuses_empty_lists {
+        return;
+    }
+    for (position, message) in repair.edited.messages.iter().enumerate() {
+        let role = text_or_empty(message.get(names::ROLE));
+        let is_empty = match message.get(names::CONTENT) {
+            Some(content) => content.list().is_some_and(|list| list.count() == 0),
+            None => role.is(destination.model) && !SAYING.iter().chain(WORD_KEYS).any(|key| message.has(*key)),
+        };
+        if !is_empty || role.is_empty() || repair.edited.guard.contains(&position) || destination.is_result(*message) {
+            continue;
+        }
+        let content = Some(Edit::NewValue(Json::ascii("")));
+        repair.edited.edit(Path::Message(position), vec![(names::CONTENT, content)]);
+        repair.mends.add("empty_content", Some(position), Text::ascii(""));
     }
 }
 

@@ -6,7 +6,7 @@
 use super::destinations::Destination;
 use super::media::{IMAGE_PARTS, Measured, measured};
 use super::message_parts::{kind_of, parts_of};
-use super::parts::{by_role, marked, text_part};
+use super::parts::{by_role, marked_at, text_part};
 use super::prompt::is_systems;
 use super::report::Mends;
 use crate::content::part_text;
@@ -73,7 +73,7 @@ pub(crate) fn limit_images<'a, V: Value<'a>>(
         let words = part_text(image.part, 0);
         mends.add_with("oversized_image", Some(image.path.position()), Text::ascii(""), words.clone());
         if image.index.is_none() {
-            let new = marked(image.part, text_part(destination, words));
+            let new = marked_at(destination, image.part, text_part(destination, words));
             if let Some(message) = edited.message_at(image.path.position()) {
                 edited.replace(image.path, by_role(new, message, destination));
             }
@@ -88,7 +88,7 @@ pub(crate) fn limit_images<'a, V: Value<'a>>(
         for image in own {
             let new = text_part(destination, part_text(image.part, 0));
             if let Some(draft) = image.index.and_then(|index| drafts.get_mut(index)) {
-                *draft = Draft::NewValue(marked(image.part, new));
+                *draft = Draft::NewValue(marked_at(destination, image.part, new));
             }
         }
         let parts = Edit::Parts(Parts { of: Some((DraftList::Inner, list)), items: drafts });

@@ -27,8 +27,12 @@ const FILES: [Key<'static>; 4] =
     [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::FILE_DATA_CAMEL, names::FILE_DATA];
 /// The beginnings of media types by which a file is a medium.
 const FAMILIES: [(&str, &str); 3] = [(IMAGES, "image"), ("audio/", "audio"), ("video/", "video")];
-/// The members of parts without a type that hold an image or a document.
-const HOLDERS: [Key<'static>; 3] = [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::IMAGE];
+const FILE: Key<'static> = Key::new("file");
+/// The types of parts that are files.
+const FILE_PARTS: [&str; 2] = ["file", "input_file"];
+/// The members of parts without a type that hold a medium.
+const HOLDERS: [Key<'static>; 6] =
+    [names::INLINE_DATA_CAMEL, names::INLINE_DATA, names::IMAGE, names::DOCUMENT, names::VIDEO, names::AUDIO];
 /// The members that state a type.
 const STATED: [Key<'static>; 3] = [names::MIME_TYPE, names::MIME_TYPE_SNAKE, names::FORMAT];
 /// The segments of a JPEG that may stand before the size of its picture.
@@ -51,6 +55,8 @@ enum Family {
     Image,
     Document,
     Sound,
+    /// Anything else, of which no more is judged than that its bytes are base64.
+    File,
 }
 
 /// An image, a document or a sound whose bytes are in the request.
@@ -76,9 +82,11 @@ pub(super) fn refused<'a, V: Value<'a>>(part: V, rules: &Rules) -> Option<Refuse
         Family::Image => rules.image_types,
         Family::Document => rules.document_types,
         Family::Sound => rules.audio_types,
+        Family::File => &[],
     };
     if taken.is_empty() {
-        return None;
+        let is_broken = rules.refuses_broken && medium.family != Family::Image && !is_base64(medium.data);
+        return is_broken.then_some(Refused::Whole);
     }
     if !is_base64(medium.data) {
         return Some(Refused::Whole);
@@ -97,7 +105,7 @@ pub(super) fn refused<'a, V: Value<'a>>(part: V, rules: &Rules) -> Option<Refuse
     };
     let is_exact = match medium.family {
         Family::Image => !rules.exact_types || found.is_some_and(is_stated),
-        Family::Document => true,
+        Family::Document | Family::File => true,
         Family::Sound => found.is_none_or(is_stated),
     };
     if is_exact && taken.iter().any(|name| is_stated(name)) {
@@ -157,15 +165,16 @@ pub(crate) fn measured<'a, V: Value<'a>>(part: V) -> Option<Measured> {
     IMAGE_PARTS.iter().any(|name| kind.is(name)).then(|| data().map_or_else(Measured::default, size))
 }
 
-/// Return true if a part of this type may be an image or a document.
+/// Return true if a part of this type may be an image, a document, a sound or a file.
 pub(super) fn is_medium<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> bool {
     kind.is("document")
+        || FILE_PARTS.iter().any(|name| kind.is(name))
         || kind.is(INPUT_AUDIO)
         || IMAGE_PARTS.iter().any(|name| kind.is(name))
         || (kind.is_empty() && holds_media(part))
 }
 
-/// Return true if a part without a type has a member that holds an image or a document.
+/// Return true if a part without a type has a member that holds a medium.
 pub(super) fn holds_media<'a, V: Value<'a>>(part: V) -> bool {
     part.has_any_name(&HOLDERS)
 }
@@ -208,7 +217,7 @@ fn byte_at(data: Text<'_>, index: usize) -> Option<usize> {
     data.get(first + 1 + index % 3).map(|_| (bits >> (16 - 8 * (index % 3)) & 0xFF) as usize)
 }
 
-/// Return the medium in a part; `None` if its bytes are not there, or if it is neither an image nor a document.
+/// Return the medium in a part; `None` if its bytes are not there, or if it is none.
 fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
     let kind = text_or_empty(part.get(names::TYPE));
     if kind.is_empty() {
@@ -219,7 +228,8 @@ fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
         let place = StatedAt::Member(key, held, stated);
         let stated = text_or_empty(held.get(stated));
         let is_image = key == names::IMAGE || stated.starts_with(IMAGES);
-        return is_image.then_some(Medium { family: Family::Image, stated, data, place });
+        let family = if is_image { Family::Image } else { Family::File };
+        return Some(Medium { family, stated, data, place });
     }
     if kind.is("image") || kind.is("document") {
         let source = part.get(names::SOURCE)?.object()?;
@@ -236,6 +246,15 @@ fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
         let data = held.get(names::DATA).map_or(Some(Text::ascii("")), Value::text)?;
         let place = StatedAt::Member(key, held, names::FORMAT);
         return Some(Medium { family: Family::Sound, stated: text_or_empty(held.get(names::FORMAT)), data, place });
+    }
+    if FILE_PARTS.iter().any(|name| kind.is(name)) {
+        let key = FILE;
+        let held = part.get(key).and_then(Value::object).unwrap_or(part);
+        let address = held.get(names::FILE_DATA)?.text()?;
+        let begin = if address.starts_with(ADDRESS) { address.find(b',').map_or(0, |comma| comma + 1) } else { 0 };
+        let place = StatedAt::Member(key, held, names::FILE_DATA);
+        let data = address.slice(begin, address.len());
+        return Some(Medium { family: Family::File, stated: Text::ascii(""), data, place });
     }
     if !kind.is("image_url") && !kind.is("input_image") {
         return None;

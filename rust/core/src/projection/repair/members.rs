@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use ahash::AHashSet;
 
 use super::cache_marks::leave_out_marks;
-use super::calls::{mend_arguments, mend_call_types, mend_names};
+use super::calls::{leave_out_in_calls, mend_arguments, mend_call_types, mend_names};
 use super::destinations::{Destination, Form};
-use super::found::Found;
+use super::found::{Found, members_of_message};
 use super::frame::Frame;
 use super::pairs::Pairs;
 use super::prompt::{is_systems, parts_in, take_out_prompt};
@@ -20,7 +20,7 @@ use super::signatures::{leave_out_thoughts, sign_calls};
 use super::text_types::{mend_text_types, mend_types_by_role};
 use super::tools::mend_tools;
 use crate::json::value::{Key, Value, names, text_or_empty};
-use crate::projection::edits::{Edit, Json, Path, TextPart};
+use crate::projection::edits::{Edit, Json, PartsKey, Path, TextPart};
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -63,6 +63,7 @@ pub(crate) fn mend_members<'a, V: Value<'a>>(
     mend_names((edited, frame), destination, pairs, mends);
     mend_arguments(edited, destination, pairs, mends);
     mend_call_types(edited, destination, pairs, mends);
+    leave_out_in_calls(edited, destination, pairs, mends);
     sign_calls(edited, (destination, pairs), mends);
 }
 
@@ -140,26 +141,51 @@ fn mend_roles<'a, V: Value<'a>>(
     }
 }
 
-/// Remove the members of messages that the destination refuses: those of other providers, even if they are null.
+/// Remove the members of messages that the destination refuses: those of other providers and those that it does not know,
+/// even if they are null.
 fn leave_out_members<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
     (destination, pairs): (&Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) {
-    if destination.rules.refused_members.is_empty() {
-        return;
-    }
     for (position, message) in edited.messages.iter().enumerate() {
         // A message with calls gets the model's role.
         let calls = || pairs.calls().any(|(path, _)| path.position() == position);
-        if edited.guard.contains(&position) || (text_or_empty(message.get(names::ROLE)).is_empty() && !calls()) {
+        let path = Path::Message(position);
+        // What answers no call goes as a whole.
+        let is_lost = || pairs.owner(path).is_none() && is_result_message(*message);
+        if edited.guard.contains(&position) || edited.is_gone(path) || pairs.is_stray(path) || is_lost() {
             continue;
         }
-        for key in destination.rules.refused_members.iter().filter(|key| message.has_name(**key)) {
-            edited.edit(Path::Message(position), vec![(*key, None)]);
-            mends.add_with("refused_member", Some(position), Text::ascii(""), Piece::Borrowed(key.name));
+        let known = members_of_message(*message, destination).filter(|known| !message.has_only(known));
+        let refused = destination.rules.refused_members;
+        let has_role = || !text_or_empty(message.get(names::ROLE)).is_empty() || calls();
+        let mut others = Vec::new();
+        if known.is_some() || (message.has_any_name(refused) && has_role()) {
+            message.members(&mut |name, _| {
+                let is_named = |key: &Key<'_>| key.name == name;
+                let is_unknown = |known: &[Key<'_>]| {
+                    // Those of other providers go even if they are null; SDKs write all members of their types.
+                    let says = PartsKey::ALL.iter().any(|own| is_named(&own.key()));
+                    !known.iter().any(is_named) && !says && message.has(Key::named(name))
+                };
+                if refused.iter().any(is_named) || known.is_some_and(is_unknown) {
+                    others.push(name);
+                }
+                true
+            });
+        }
+        for name in others {
+            edited.edit(path, vec![(Key::named(name), None)]);
+            mends.add_with("refused_member", Some(position), Text::ascii(""), Piece::Borrowed(name));
         }
     }
+}
+
+/// Return true if a message or an item is a result in any format.
+fn is_result_message<'a, V: Value<'a>>(message: V) -> bool {
+    let role = text_or_empty(message.get(names::ROLE));
+    role.is("tool") || role.is("function") || text_or_empty(message.get(names::TYPE)).ends_with("_output")
 }
 
 /// Give each message of the model an empty member that others of them have, if the destination wants it in all.

@@ -3,6 +3,7 @@
 //!
 //! Anything that the provider accepts is unchanged. Repairing a repaired request changes nothing.
 
+mod bare_images;
 mod cache_marks;
 mod calls;
 mod chat;
@@ -39,7 +40,8 @@ use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
 use super::edits::{Draft, PartsKey, Path};
-use super::repair::chat::{repair_chat, take_out_empty_calls};
+use super::repair::bare_images::mend_bare_images;
+use super::repair::chat::{fill_contents, repair_chat, take_out_empty_calls};
 use super::repair::contents::mend_contents;
 use super::repair::destinations::{Destination, Form};
 use super::repair::documents::name_documents;
@@ -78,14 +80,16 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
     let mut pairs = Pairs::new(edited, destination);
     mend_contents(edited, (destination, &pairs), mends);
     let found = Found::new(edited, destination);
-    if found.has_odd_parts && mend_parts(edited, destination, mends) {
+    if found.has_odd_parts && mend_parts(edited, (destination, &pairs), mends) {
         limit_images(edited, destination, size, mends);
     }
+    mend_bare_images(edited, destination, mends);
     name_documents(edited, destination, mends);
     mend_members((&mut *edited, frame.as_deref_mut()), destination, (&mut pairs, &found), mends);
     let ids = assign_ids(edited, destination, &pairs, mends);
     let mut repair = Repair { edited: &mut *edited, destination, pairs: &pairs, ids: &ids, mends: &mut *mends };
     take_out_empty_calls(&mut repair);
+    fill_contents(&mut repair);
     let drafts = match destination.form {
         Form::Turns => Turns::new(repair).repaired(),
         Form::Chat => repair_chat(repair),

@@ -3,13 +3,14 @@
 //!
 //! Each correction is an edit in its place. What cannot be kept becomes a line of text.
 
-use super::destinations::Destination;
-use super::found::{kind_in, known_members};
+use super::destinations::{Destination, Form};
+use super::found::{PLAIN, kind_in, known_members, members_of_part};
 use super::media::{RESOURCE, Refused, family_of, is_base64, is_medium, refused, type_of};
-use super::message_parts::parts_of;
+use super::message_parts::{is_models, parts_of};
+use super::pairs::Pairs;
 use super::prompt::is_systems;
 use super::report::Mends;
-use super::text_types::SAID;
+use super::text_types::{GIVEN, SAID};
 use crate::content::{part_text, text_document};
 use crate::json::base64::{first_text_of, line};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
@@ -37,7 +38,7 @@ type Kinds<'a> = Vec<(&'static str, Piece<'a>)>;
 /// Correct the parts of messages, and those in results. Return true if there are images or documents among them.
 pub(crate) fn mend_parts<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
-    destination: &'static Destination,
+    (destination, pairs): (&'static Destination, &Pairs<'a>),
     mends: &mut Mends<'a>,
 ) -> bool {
     let mut has_images = false;
@@ -55,9 +56,16 @@ pub(crate) fn mend_parts<'a, V: Value<'a>>(
         let Some(parts) = parts.filter(|_| !edited.guard.contains(&position) && !is_result()) else { continue };
         for (index, part) in items(parts).enumerate() {
             let path = Path::Part(position, key, index);
-            let found = part.object().and_then(|part| fix_of(part, destination, &mut has_images));
+            let kind = |part| kind_in(part, destination, is_models(*message));
+            let found = part.object().and_then(|part| fix_of(part, kind(part), destination, &mut has_images));
             let Some((fix, kinds)) = found else { continue };
             if edited.is_gone(path) || edited.is_gone(Path::Message(position)) || edited.is_text_now(path) {
+                continue;
+            }
+            // Something unread stays beside a lost result.
+            let is_lost =
+                |part| pairs.owner(path).is_none() && destination.is_result(part) && holds_unread(part, destination);
+            if !destination.has_types() && part.object().is_some_and(is_lost) {
                 continue;
             }
             match fix {
@@ -88,7 +96,7 @@ fn mend_inner<'a, V: Value<'a>>(
 ) {
     let mut is_wrong = false;
     for item in items(list).filter_map(Value::object) {
-        is_wrong |= fix_of(item, destination, has_images).is_some();
+        is_wrong |= fix_of(item, kind_in(item, destination, false), destination, has_images).is_some();
     }
     if !is_wrong {
         return;
@@ -100,7 +108,9 @@ fn mend_inner<'a, V: Value<'a>>(
             Draft::Changed(Changed { path, of: Some(part), .. }) => (*path, *part),
             _ => continue,
         };
-        let Some((fix, kinds)) = part.object().and_then(|part| fix_of(part, destination, has_images)) else { continue };
+        let kind = |part| kind_in(part, destination, false);
+        let found = part.object().and_then(|part| fix_of(part, kind(part), destination, has_images));
+        let Some((fix, kinds)) = found else { continue };
         *item = match fix {
             Fix::Replaced(new) => Draft::NewValue(new),
             Fix::Members(mut members) => {
@@ -118,29 +128,30 @@ fn mend_inner<'a, V: Value<'a>>(
     edited.edit(slot.path, slot.holding(parts));
 }
 
-/// Return the correction of a part; `None` if the destination takes it.
+/// Return the correction of a part of this type; `None` if the destination takes it.
 ///
 /// `has_images` becomes true for a part that may be an image or a document.
 fn fix_of<'a, V: Value<'a>>(
     part: V,
+    kind: Text<'a>,
     destination: &'static Destination,
     has_images: &mut bool,
 ) -> Option<(Fix<'a, V>, Kinds<'a>)> {
-    let kind = kind_in(part, destination);
-    if kind.is("text") || kind.is("tool_use") || kind.is("tool_result") {
+    let is_said = destination.form == Form::Items && (kind.is(SAID) || kind.is(GIVEN));
+    if is_said || destination.has_types() && PLAIN.iter().any(|name| kind.is(name)) {
         return without_others(part, kind, destination);
     }
     *has_images = *has_images || is_medium(part, kind) || kind.is("resource");
     if let Some(new) = of_protocol(part, kind, destination) {
         let detail = Piece::Borrowed(kind);
-        return Some((Fix::Replaced(marked(part, new)), vec![("foreign_part", detail)]));
+        return Some((Fix::Replaced(marked_at(destination, part, new)), vec![("foreign_part", detail)]));
     }
     let is_refused = || family_of(part).is_some_and(|family| destination.rules.refused_media.contains(&family));
     match if is_refused() { Some(Refused::Whole) } else { refused(part, &destination.rules) } {
         Some(Refused::Whole) => {
             let words = part_text(part, 0);
             Some((
-                Fix::Replaced(marked(part, text_part(destination, words.clone()))),
+                Fix::Replaced(marked_at(destination, part, text_part(destination, words.clone()))),
                 vec![("unreadable_media", words)],
             ))
         }
@@ -156,29 +167,31 @@ fn fix_of<'a, V: Value<'a>>(
     }
 }
 
-/// Leave out the members that the type of a part does not have.
+/// Leave out the members that a part of its type, and what it holds, does not have.
 fn without_others<'a, V: Value<'a>>(
     part: V,
     kind: Text<'a>,
     destination: &'static Destination,
 ) -> Option<(Fix<'a, V>, Kinds<'a>)> {
-    let known = known_members(kind, destination)?;
+    let known = members_of_part(part, kind, destination)?;
     if kind.is("thinking") && part.get(THINKING).is_some_and(|thinking| thinking.text_len().is_none()) {
         return None; // a chunk of Mistral, which has members of its own
     }
-    if part.has_only(known) {
-        return None;
-    }
     let (mut members, mut kinds) = (Vec::new(), Vec::new());
-    part.members(&mut |name, _| {
-        let key = Key::named(name);
-        // One that is null counts as absent: SDKs write all members of their types.
-        if !known.iter().any(|key| key.name == name) && part.has(key) {
-            members.push((key, None));
-            kinds.push(("refused_member", Piece::Borrowed(name)));
+    for name in others_of(part, known) {
+        members.push((Key::named(name), None));
+        kinds.push(("refused_member", Piece::Borrowed(name)));
+    }
+    for (holder, known) in destination.rules.held_members {
+        let key = Key::named(Text::ascii(holder));
+        let Some(held) = part.get(key).and_then(Value::object) else { continue };
+        let others = others_of(held, known);
+        if !others.is_empty() {
+            kinds.extend(others.iter().map(|name| ("refused_member", Piece::Borrowed(*name))));
+            let members_in = others.into_iter().map(|name| (Key::named(name), None)).collect();
+            members.push((key, Some(Edit::Changed(Changed { path: None, of: Some(held), members: members_in }))));
         }
-        true
-    });
+    }
     if members.is_empty() {
         return None;
     }
@@ -194,6 +207,27 @@ fn without_others<'a, V: Value<'a>>(
     Some((Fix::Members(members), kinds))
 }
 
+/// Return true if a part has a member that is not known, and no known one besides what makes it a result.
+fn holds_unread<'a, V: Value<'a>>(part: V, destination: &Destination) -> bool {
+    let known = members_of_part(part, Text::ascii(""), destination).unwrap_or_default();
+    !part.has_only(known) && known.iter().filter(|key| part.has(**key)).count() == 1
+}
+
+/// Return the names of an object's members that are not known. One that is null counts as absent: SDKs write all members of
+/// their types.
+pub(super) fn others_of<'a, V: Value<'a>>(object: V, known: &[Key<'static>]) -> Vec<Text<'a>> {
+    let mut others = Vec::new();
+    if !object.has_only(known) {
+        object.members(&mut |name, _| {
+            if !known.iter().any(|key| key.name == name) && object.has(Key::named(name)) {
+                others.push(name);
+            }
+            true
+        });
+    }
+    others
+}
+
 /// Return a part of the Model Context Protocol, or a document of Cohere, as the destination's; `None` for any other part.
 ///
 /// <https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock>
@@ -204,11 +238,11 @@ fn of_protocol<'a, V: Value<'a>>(part: V, kind: Text<'a>, destination: &'static 
     let is_medium = kind.is("image") || kind.is("audio");
     let resource = || part.get(RESOURCE).and_then(Value::object).filter(|_| kind.is("resource"));
     let held = if is_medium { Some(part).filter(|part| !part.has(names::SOURCE)) } else { resource() };
-    if kind.is("resource_link") && destination.has_types() {
+    if kind.is("resource_link") {
         let named = first_text_of(part, &[names::URI, names::NAME])?;
         return Some(text_part(destination, line(kind, &[Text::ascii(": "), named])));
     }
-    let held = held.filter(|_| destination.has_types())?;
+    let held = held?;
     let media_type = text_or_empty(held.get(names::MIME_TYPE));
     let Some(data) = first_text_of(held, if is_medium { &[names::DATA] } else { &[names::BLOB] }) else {
         let text = held.get(names::TEXT).filter(|_| !is_medium)?.text()?;
@@ -244,6 +278,13 @@ pub(super) fn by_role<'a, V: Value<'a>>(new: Json<'a>, message: V, destination: 
         *kind = Json::ascii(SAID);
     }
     new
+}
+
+/// Return a new part with the cache mark of the one that it takes the place of, if texts of the destination may have one.
+pub(super) fn marked_at<'a, V: Value<'a>>(destination: &Destination, part: V, new: Json<'a>) -> Json<'a> {
+    let kind = if destination.has_types() { if destination.form == Form::Items { GIVEN } else { "text" } } else { "" };
+    let known = known_members(Text::ascii(kind), destination);
+    if known.is_some_and(|known| !known.contains(&names::CACHE_CONTROL)) { new } else { marked(part, new) }
 }
 
 /// Return a new part with the cache mark of the one that it takes the place of.

@@ -1,13 +1,16 @@
 //! The members of a request around its messages: those that a destination does not know, and the schemas of tools.
 
 use super::destinations::Destination;
+use super::found::members_of_part;
 use super::frame::{Frame, Step};
+use super::parts::others_of;
 use super::report::Mends;
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::Json;
 use crate::text::Text;
 use crate::text::piece::Piece;
 
+const SYSTEM: Key<'static> = Key::of("system");
 const PROPERTIES: Key<'static> = Key::new("properties");
 
 /// Remove the members of a request that its destination does not know, and write the schemas of tools as it asks.
@@ -18,6 +21,25 @@ pub(super) fn mend_frame<'a, V: Value<'a>>(frame: &mut Frame<'a, V>, destination
         frame.visit(pattern, &mut |path, _| {
             mends.add_with("refused_member", None, Text::ascii(""), Piece::Borrowed(last.name));
             changes.push((path.to_vec(), None));
+        });
+    }
+    for pattern in destination.mark_paths.iter().filter(|pattern| pattern.first() == Some(&SYSTEM)) {
+        frame.visit(pattern, &mut |path, part| {
+            let Some(part) = part.object() else { return };
+            let known = members_of_part(part, text_or_empty(part.get(names::TYPE)), destination);
+            let others = known.map(|known| others_of(part, known)).unwrap_or_default();
+            if others.is_empty() {
+                return;
+            }
+            let mut members = Vec::new();
+            part.members(&mut |name, member| {
+                match others.contains(&name) {
+                    true => mends.add_with("refused_member", None, Text::ascii(""), Piece::Borrowed(name)),
+                    false => members.push((Piece::Borrowed(name), Json::Source(Piece::own(member.json())))),
+                }
+                true
+            });
+            changes.push((path.to_vec(), Some(Json::Object(members))));
         });
     }
     for pattern in destination.schema_paths {

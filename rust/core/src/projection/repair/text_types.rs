@@ -10,7 +10,7 @@ use crate::text::Text;
 use crate::text::piece::Piece;
 
 /// The type of texts in Responses that the model is given.
-const GIVEN: &str = "input_text";
+pub(super) const GIVEN: &str = "input_text";
 /// The type of texts in Responses that the model said.
 pub(super) const SAID: &str = "output_text";
 

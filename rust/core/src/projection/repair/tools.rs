@@ -3,7 +3,7 @@
 use ahash::AHashSet;
 
 use super::destinations::Destination;
-use super::found::Found;
+use super::found::{Found, SEARCH_RESULT};
 use super::frame::{Frame, Step};
 use super::message_parts::parts_of;
 use super::pairs::Pairs;
@@ -22,8 +22,6 @@ const TOOL_NAME: Key<'static> = Key::new("tool_name");
 const REFERENCES: Key<'static> = Key::new("tool_references");
 /// The type of a part that refers to a tool.
 const REFERENCE: &str = "tool_reference";
-/// The type of the results of a server's search for tools.
-const SEARCH_RESULT: &str = "tool_search_tool_result";
 /// The members and the types of tools that stand for others, whose names are not in the request.
 const MCP_SERVERS: Key<'static> = Key::new("mcp_servers");
 const OTHERS: [&str; 4] = ["mcp", "mcp_toolset", "namespace", "tool_search"];

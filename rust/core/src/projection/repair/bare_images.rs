@@ -1,0 +1,69 @@
+//! Images that are a member of their message, as Ollama has them: a list of base64.
+
+use super::destinations::Destination;
+use super::media::is_base64;
+use super::report::Mends;
+use crate::json::base64::{ADDRESS, sized_line, url_line};
+use crate::json::value::{Key, Value, items, names};
+use crate::projection::edits::{Edit, Json, Path, TextPart};
+use crate::projection::request::EditedMessages;
+use crate::text::Text;
+use crate::text::piece::Piece;
+
+const IMAGES: Key<'static> = Key::new("images");
+
+/// Write images without the header of a data URL. A line of the content takes the place of one that is not base64.
+pub(super) fn mend_bare_images<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &Destination,
+    mends: &mut Mends<'a>,
+) {
+    if !destination.rules.bare_images {
+        return;
+    }
+    for (position, message) in edited.messages.iter().copied().enumerate() {
+        let path = Path::Message(position);
+        let given: Option<Vec<Text<'a>>> = message.get(IMAGES).and_then(Value::list).and_then(|list| {
+            let texts: Vec<V> = items(list).collect();
+            texts.into_iter().map(Value::text).collect()
+        });
+        let Some(given) = given.filter(|_| !edited.guard.contains(&position) && !edited.is_gone(path)) else {
+            continue;
+        };
+        let (mut kept, mut lines) = (Vec::new(), Vec::new());
+        for image in &given {
+            match data_of(*image) {
+                Some(data) => kept.push(Json::Text(Piece::Borrowed(data))),
+                None if image.starts_with(ADDRESS) => lines.push(url_line(Text::ascii("image"), *image)),
+                None => lines.push(sized_line(Text::ascii("image"), None, *image)),
+            }
+        }
+        let is_wrong = |image: &&Text<'a>| data_of(**image).is_none_or(|data| data.len() < image.len());
+        let wrong = given.iter().filter(is_wrong).count();
+        if wrong == 0 {
+            continue;
+        }
+        for _ in lines.len()..wrong {
+            mends.add("media_type", Some(position), Text::ascii(""));
+        }
+        let content = message.get(names::CONTENT).and_then(Value::text);
+        let mut words = vec![TextPart::Text(content.map_or_else(Piece::default, Piece::Borrowed))];
+        for line in lines {
+            mends.add_with("unreadable_media", Some(position), Text::ascii(""), line.clone());
+            words.extend([TextPart::Text(Piece::ascii("\n")), TextPart::Text(line)]);
+        }
+        if words.len() > 1 {
+            let begin = usize::from(content.is_none_or(|content| content.len() == 0)) * 2;
+            let words = words.into_iter().skip(begin).collect();
+            edited.edit(path, vec![(names::CONTENT, Some(Edit::NewValue(Json::Joined(words))))]);
+        }
+        let images = (!kept.is_empty()).then(|| Edit::NewValue(Json::List(kept)));
+        edited.edit(path, vec![(IMAGES, images)]);
+    }
+}
+
+/// Return the base64 of an image, without the header of a data URL; `None` if it is none.
+fn data_of(image: Text<'_>) -> Option<Text<'_>> {
+    let begin = if image.starts_with(ADDRESS) { image.find(b',').map_or(0, |comma| comma + 1) } else { 0 };
+    Some(image.slice(begin, image.len())).filter(|data| is_base64(*data))
+}
