@@ -12,7 +12,6 @@ use super::blocks::{Block, Blocks, CallFacts, read_blocks, turns_of};
 use super::decide::{BYTES_PER_TOKEN, Total, protect, repeat, replace};
 use super::early::has_early;
 use super::edits::{Draft, Members, Path, RequestSource};
-use super::excerpt::MOST_KEPT;
 use super::fingerprint::signs_of;
 use super::first_sight::set_limits;
 use super::inputs::{are_wanted, read_inputs};
@@ -29,6 +28,7 @@ use super::repair::report::Mends;
 use super::repair::settings::Build;
 use super::request::{EditedMessages, is_original};
 use super::shapes::{VERSION, form_of, is_mixed, shapes_of, speaks_chat, speaks_to_anthropic};
+use super::shortened::excerpts_of;
 use super::window::RequestSize;
 use crate::context::limits::room_of;
 use crate::input::messages::Halt;
@@ -425,13 +425,6 @@ fn decisions_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>,
         made.extend(cleared.iter().map(|each| (Cow::Owned(each.reference.clone()), Decision::CLEARED)));
     }
     made
-}
-
-/// Return what shortened results became, by reference, as far as that is short.
-fn excerpts_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Arc<[u8]>)> {
-    let decided = blocks.iter().filter(|block| block.decision.is_some());
-    let found = decided.filter_map(|block| Some((block.reference.clone(), block.new.as_ref()?.excerpt.clone()?)));
-    found.filter(|(_, excerpt)| excerpt.len() <= MOST_KEPT).collect()
 }
 
 /// Return true if any setting or previous decision depends on the turns.

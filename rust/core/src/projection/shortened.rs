@@ -1,9 +1,10 @@
 //! Shortening a result by what it is: once, and then by its excerpt.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::blocks::{Block, Proposal};
-use super::excerpt::{Source, excerpt_of, excerpted, excerpted_again, settings_sign};
+use super::excerpt::{MOST_KEPT, Source, excerpt_of, excerpted, excerpted_again, settings_sign};
 use super::excerpt_memo::{find, keep, name_of};
 use super::marker::{Substitute, marker_of};
 use super::policy::{Decision, DecisionKind};
@@ -116,4 +117,11 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     fn has_quotes(&self) -> bool {
         self.named_reference().contains(['"', '\\'])
     }
+}
+
+/// Return what shortened results became, by reference, as far as that is short.
+pub(crate) fn excerpts_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Arc<[u8]>)> {
+    let decided = blocks.iter().filter(|block| block.decision.is_some());
+    let found = decided.filter_map(|block| Some((block.reference.clone(), block.new.as_ref()?.excerpt.clone()?)));
+    found.filter(|(_, excerpt)| excerpt.len() <= MOST_KEPT).collect()
 }
