@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 from session_requests import Messages, RecordedSession
 
-from toolcarry import ProjectPolicy, project, project_body
+from toolcarry import NO_LIMIT, ProjectPolicy, project, project_body
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "fidelity"))
 from peers import headroom, llmtrim, trimmer
@@ -123,8 +123,8 @@ def policies(window: int, frame: int) -> dict[str, Callable[[], Policy]]:
     trigger = TRIGGER * window // WINDOW
     share = window * 6 // 10
     return {
-        "`project`, nothing set": ours,
-        "`project`, results `auto`": lambda: ours_in_bodies(frame, max_result_tokens="auto"),
+        "`project`, nothing set": lambda: ours_in_bodies(frame),
+        "`project`, no limit on a result": lambda: ours(max_result_tokens=NO_LIMIT),
         "`project`, results of 2,000 tokens": lambda: ours(max_result_tokens=2_000),
         f"`project`, requests of {share:,} tokens (60 % of the window)": lambda: ours(
             max_request_tokens=max(share - frame, 0)

@@ -15,7 +15,9 @@ from typing import Any, Final, NamedTuple
 from toolcarry.errors import ConfigError
 
 __all__ = [
+    "COSTS",
     "COUNTERS",
+    "INPUTS",
     "TOKENS",
     "Family",
     "PrometheusCollector",
@@ -24,6 +26,7 @@ __all__ = [
     "families",
     "process_counts",
     "rates",
+    "told_costs",
 ]
 
 COUNTERS: Final[dict[str, str]] = {
@@ -45,6 +48,16 @@ TOKENS: Final[dict[str, str]] = {
 projections saved, and those that had been sent before and had to be read again because a projection changed something
 before them. All are estimated, at four bytes each."""
 BYTES_PER_TOKEN: Final = 4
+COSTS: Final[dict[str, str]] = {"sent": "cost", "unchanged": "cost_without"}
+"""The kinds of costs of the input, and the names that they are counted by: of what was sent, and of sending all requests
+unchanged. They are in tokens that no cache has, by the price model of each request's model; requests without one are not
+counted. So are the dollars, in millionths, as ``cost_microdollars`` and ``cost_microdollars_without``."""
+INPUTS: Final[dict[str, str]] = {
+    "written": "input_written",
+    "read": "input_read",
+    "uncached": "input_uncached",
+}
+"""How the provider sees the tokens of these requests, and the names that they are counted by."""
 
 _COUNTS: Final = Counter[str]()
 _LOCK: Final = threading.Lock()
@@ -103,12 +116,56 @@ def families(counts: Mapping[str, float]) -> Iterator[Family]:
     if per_request:
         samples = tuple(({"counter": name}, rate) for name, rate in per_request.items())
         yield Family("per_request", "gauge", "The counters per processed request.", samples)
+    yield from cost_families(counts)
     kinds = {kind: counts[name] for kind, name in TOKENS.items() if name in counts}
     if kinds:
         samples = tuple(({"kind": kind}, number) for kind, number in kinds.items())
         yield Family("tokens_total", "counter", "Tokens of requests, at four bytes each.", samples)
         net = kinds.get("saved", 0) - kinds.get("rewritten", 0)
         yield Family("tokens_net", "gauge", "Tokens saved minus tokens re-written.", (({}, net),))
+
+
+def cost_families(counts: Mapping[str, float]) -> Iterator[Family]:
+    """Return the metrics of costs, if any request had a price.
+
+    >>> found = {family.name: family.samples for family in cost_families({"cost": 60, "cost_without": 80})}
+    >>> found["cost_ratio"]
+    (({}, 0.75),)
+    """
+    if not counts.get("cost_without"):
+        return
+    samples = tuple(({"kind": kind}, counts.get(name, 0)) for kind, name in COSTS.items())
+    words = (
+        "Cost of the input, in tokens that no cache has: as sent, and if all were sent unchanged."
+    )
+    yield Family("cost_total", "counter", words, samples)
+    ratio = counts.get("cost", 0) / counts["cost_without"]
+    words = "Cost of the input, as a share of sending all unchanged."
+    yield Family("cost_ratio", "gauge", words, (({}, ratio),))
+    samples = tuple(({"kind": kind}, counts.get(name, 0)) for kind, name in INPUTS.items())
+    words = "Tokens of the input, as the provider's cache sees them."
+    yield Family("input_tokens_total", "counter", words, samples)
+    if counts.get("cost_microdollars_without"):
+        named = {"sent": "cost_microdollars", "unchanged": "cost_microdollars_without"}
+        samples = tuple(({"kind": kind}, counts.get(name, 0) / 1e6) for kind, name in named.items())
+        yield Family("cost_dollars_total", "counter", "Cost of the input, at list price.", samples)
+
+
+def told_costs(counts: Mapping[str, float]) -> str:
+    """Return what the input has cost, in words; empty if no request had a price.
+
+    >>> told_costs({"cost": 60_000, "cost_without": 80_000, "cost_microdollars": 180_000, "cost_microdollars_without": 240_000})
+    'input: 60,000 of 80,000 tokens at list price (0.750 of sending all unchanged), $0.18 of $0.24'
+    """
+    without = counts.get("cost_without", 0)
+    if not without:
+        return ""
+    sent = counts.get("cost", 0)
+    words = f"input: {sent:,.0f} of {without:,.0f} tokens at list price ({sent / without:.3f} of sending all unchanged)"
+    dollars = counts.get("cost_microdollars_without", 0) / 1e6
+    if dollars:
+        words += f", ${counts.get('cost_microdollars', 0) / 1e6:,.2f} of ${dollars:,.2f}"
+    return words
 
 
 class PrometheusCollector:
@@ -172,6 +229,6 @@ def attributes(
     }
     found: dict[str, Any] = {"gen_ai.operation.name": "chat"}
     found.update({name: value for name, value in named.items() if value})
-    known = {*COUNTERS, *TOKENS.values()}
+    known = {*COUNTERS, *TOKENS.values(), *COSTS.values(), *INPUTS.values()}
     found.update({f"toolcarry.{name}": number for name, number in counts.items() if name in known})
     return found

@@ -230,6 +230,7 @@ print(int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text(
 """The peak of this program alone: ``ru_maxrss`` begins with that of the process that started it."""
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_files(tmp_path, example, environment):
     """At most 200 MB, and the largest file for each thread."""
     import sys

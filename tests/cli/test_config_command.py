@@ -58,8 +58,8 @@ def test_names_of_version_0_1(config: Command, path: Path) -> None:
     code, out, err = config("check", path)
     assert (code, out) == (0, f"{path}: every setting is allowed\n")
     assert err == (
+        f"warning: {path}: thinking.summarize.fill is called layout since version 0.2\n"
         f"warning: {path}: projection.window is called window_tokens since version 0.2\n"
-        f"warning: {path}: thinking.summarize.fill is not a setting since version 0.2; layout is set in its place\n"
     )
     assert load_config(path).thinking.summarize.layout == "sections"
 

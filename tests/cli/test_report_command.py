@@ -219,6 +219,25 @@ def test_the_cache_is_that_of_the_usage_records(report, long_session):
     assert net == cached - again
 
 
+def test_the_bill_has_both_curves(report, long_session):
+    """Those of projecting each request with the decisions of the one before, at the prices of the model."""
+    page = report(long_session).read_text()
+    unchanged, sent = chart_of(page, "bill")["data"]
+    assert (unchanged["name"], sent["name"]) == ("unchanged", "as project would send it")
+    assert len(sent["y"]) == len(unchanged["y"]) > 20
+    assert sorted(unchanged["y"]) == unchanged["y"]
+    assert sent["y"][-1] < unchanged["y"][-1]
+    rows = [row[0] for row in values(page, "bill_table")]
+    assert rows == [str(unchanged["y"][-1]), str(sent["y"][-1])]
+    messages = toolcarry.convert(long_session, to="anthropic", repair=False).messages
+    model = survey_context(long_session.read_bytes()).model
+    policy = ProjectPolicy(max_result_tokens=1_000, model=model)
+    price = policy.price_model
+    first = next(place for place, each in enumerate(messages) if each["role"] == "assistant")
+    report_of_first = toolcarry.project(messages[:first], policy=policy).report
+    assert unchanged["y"][0] == round(price.costs(report_of_first, model)[1].units)
+
+
 def test_costs(report, long_session, tmp_path):
     prices = tmp_path / "prices.toml"
     prices.write_text(

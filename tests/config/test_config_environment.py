@@ -29,12 +29,20 @@ PATHS = list(keys())
 
 
 def test_every_key_has_a_variable_of_its_own() -> None:
-    assert set(variables().values()) == set(PATHS)
+    assert {variable.path for variable in variables().values()} == set(PATHS)
     old = sum(map(len, RENAMED.values()))
     assert len(variables()) == len(PATHS) + old
     assert not set(variables()) & OTHER_VARIABLES
     assert variable_of(("thinking", "summarize", "max_chars")) in variables()
     assert "TOOLCARRY_DEDUP_RULES" not in variables()
+
+
+@pytest.mark.parametrize(("old", "new"), [("newest", "sections"), (" novel ", "auto")])
+def test_a_variable_of_the_first_version_has_the_value_of_today(old: str, new: str) -> None:
+    found = load(None, {"TOOLCARRY_THINKING_SUMMARIZE_FILL": old})
+    assert found.config.thinking.summarize.layout == new
+    with pytest.raises(ConfigError, match="TOOLCARRY_THINKING_SUMMARIZE"):
+        load(None, {"TOOLCARRY_THINKING_SUMMARIZE_FILL": "oldest"})
 
 
 @pytest.mark.slow

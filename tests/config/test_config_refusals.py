@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from support.rows import for_each
 from support.strategies.settings import all_settings
 
 from toolcarry import ConfigError
@@ -21,7 +22,7 @@ REFUSED = {
     # keys that there are not
     "[thinking.summarise]": "thinking.summarise: unknown key; did you mean 'summarize'? allowed: summarize",
     "sreve.port = 1": "sreve: unknown key; did you mean 'serve'? allowed: thinking, dedup, projection, sessions, "
-    "tool_cache, history, redaction, serve, destinations",
+    "tool_cache, history, redaction, serve, prices, destinations",
     "[sessions]\nzzz = 1": "sessions.zzz: unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[sessions]\n"a.b`\\u001b[31m" = 1': "sessions.'a.b`\\x1b[31m': unknown key; allowed: max_bytes, max_entries, ttl, single_user, guess_conversation",
     '[[dedup.rules]]\ntools = "a"\n[[dedup.rules]]\ntool = "b"': "dedup.rules[1].tool: unknown key; did you mean 'tools'? "
@@ -108,6 +109,12 @@ REFUSED = {
     "allowed; allowed: a name that rules[0] does not have",
     "[[serve.upstreams]]\nname = 'a'\nshape = 'openai'\nurl = 'https://me:hunter2@a'": "serve.upstreams[0].url: "
     "'https://me:***@a' is not allowed; allowed: http:// or https:// and a host, without user, password, query and fragment",
+    "[[prices]]\nmodel = 'm'\ncache_read = -1": "prices[0].cache_read: -1 is not allowed; allowed: a number from 0 to 1,000",
+    "[[prices]]\nmodel = 'm'\ncache_read = 1\nmatch = 'sight'": "prices[0].match: 'sight' is not allowed; allowed: 'marks', 'none', 'prefix'",
+    "[[prices]]\nmodel = 'm'": "prices[0].cache_read: is missing with match 'prefix'; allowed: a number from 0 to 1,000",
+    "[[prices]]\nmodel = 'm'\ncache_read = 0.1\nmatch = 'none'": "prices[0].cache_read: 0.1 is not allowed without a cache; allowed: 1",
+    "[[prices]]\nmodel = '*'\nmatch = 'none'\n[[prices]]\nmodel = '*'\nmatch = 'none'": "prices[1].model: '*' is not allowed; "
+    "allowed: a model that prices[0] does not have",
     # not TOML
     "[serve\nport = 1": "line 1, column 7: expected ']' at the end of a table declaration",
     "[serve]\nport = 1\nport = 2\n": "line 3, column 9: cannot overwrite a value",
@@ -117,7 +124,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "message"), REFUSED.items(), ids=range(len(REFUSED)))
+@for_each(("text", "message"), REFUSED.items(), ids=range(len(REFUSED)))
 def test_every_message(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_config(text)
@@ -190,7 +197,7 @@ def known_keys(path: KeyPath) -> list[str]:
     return [field.name for field in struct.fields]
 
 
-@pytest.mark.parametrize("path", list(keys()), ids=place_of)
+@for_each("path", list(keys()), ids=place_of)
 def test_a_value_of_another_kind_is_refused_with_its_place(path: KeyPath) -> None:
     nested: Any = {"a": 1}
     for key in reversed(path):

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.goldens.inputs import expand
 from support.rows import for_each
 
 from toolcarry import CarryPolicy, ToolBlock
@@ -36,18 +37,6 @@ BLOCK_DEFAULTS = {"scope": "", "is_error": False, "second_results": [], "is_acti
 def load(path: Path) -> Case:
     case: Case = expand(json.loads(path.read_text("utf-8")))
     return case
-
-
-def expand(value: Any) -> Any:
-    """``value`` with each ``{"$repeat": [text, count]}`` in it written out."""
-    if isinstance(value, list):
-        return [expand(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"$repeat"}:
-        text, count = value["$repeat"]
-        return text * count
-    return {key: expand(item) for key, item in value.items()}
 
 
 WITH_INPUT = [path for path in PATHS if "input" in load(path)]

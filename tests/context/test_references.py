@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 
@@ -23,9 +24,9 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize("layout", ["handover", "sections"])
-@pytest.mark.parametrize("content", ["auto", "off"])
-@pytest.mark.parametrize(
+@for_each("layout", ["handover", "sections"])
+@for_each("content", ["auto", "off"])
+@for_each(
     "limits",
     [
         {"max_result_chars": 500},

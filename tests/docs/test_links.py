@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
 from markdown_it import MarkdownIt
+from support.rows import for_each
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +38,7 @@ def parts_of(page: Path) -> tuple[list[str], set[str]]:
     return links, anchors
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+@for_each("page", pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_relative_links_lead_to_files_and_headings(page: Path) -> None:
     for link in parts_of(page)[0]:
         if re.match(r"[a-z]+:", link):

@@ -6,7 +6,8 @@ up to there: fences after a comment ``<!-- file: NAME -->``. The fences of a sec
 - ``python``, in one namespace. An expression with a comment at the end of its line has that value. A ``print`` prints
   the comment lines below it.
 - ``console``. A line that begins with ``$ `` is a command for bash, which has to succeed; the lines below it, if there
-  are any, are what it writes to standard output and standard error. ``...`` matches any text.
+  are any, are what it writes to standard output and standard error. ``...`` matches any text. A command that is
+  toolcarry's alone runs without bash, in this process.
 - ``sh``, after a comment ``<!-- ci: run -->``, is left to ``.ci/run``: these are the commands that install the package.
 - A fence after a comment ``<!-- extra: MODULE -->`` makes its section a slow test, which is skipped without that module.
 - What comes after a comment ``<!-- needs: MODULE -->`` is left to tests/tables, which ``just tables`` runs with that module.
@@ -16,19 +17,23 @@ import ast
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tokenize
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from doctest import ELLIPSIS, OutputChecker
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from markdown_it import MarkdownIt
 
 import toolcarry
+from toolcarry.cli import main
 from toolcarry.sessions.agents import AGENTS
 
 ROOT = Path(__file__).parents[2]
@@ -173,9 +178,39 @@ def run_python(snippet: Snippet, section: Section, namespace: dict[str, object])
     assert not printed.getvalue(), f"{section.page}, line {snippet.line}: output that is not shown"
 
 
+SHELL = re.compile(r"[|<>&;$*`=]|\\\n")
+"""What a shell does more than to split a command into words."""
+
+
+def run_command(command: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """Run a command, and return its exit code and what it wrote: in this process if it is toolcarry's alone, else by bash."""
+    words = [] if SHELL.search(command) else shlex.split(command)
+    if words[:1] == ["toolcarry"] and words[1] != "batch":  # batch starts processes
+        with TextIOWrapper(BytesIO(), "utf-8") as written:
+            with (
+                patch.dict(os.environ, environment, clear=True),
+                redirect_stdout(written),
+                redirect_stderr(written),
+            ):
+                code = main(words[1:])
+            written.seek(0)
+            return code, written.read()
+    function = f'toolcarry() {{ "{sys.executable}" -m toolcarry "$@"; }}'
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", f"{function}\n{command}"],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    return ran.returncode, ran.stdout
+
+
 def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
     """Run each command of a snippet, and compare the output shown below it."""
-    function = f'toolcarry() {{ "{sys.executable}" -m toolcarry "$@"; }}'
     environment = {
         **{name: value for name, value in os.environ.items() if name not in VARIABLES},
         "COLUMNS": "100",
@@ -189,20 +224,11 @@ def run_console(snippet: Snippet, section: Section, folder: Path) -> None:
     assert not before, f"{section.page}, line {snippet.line}: output without a command"
     for part in commands:
         command, _, expected = part.partition("\n")
-        ran = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", f"{function}\n{command}"],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            check=False,
-        )
+        code, written = run_command(command, folder, environment)
         where = f"{section.page}, line {snippet.line}: {command}"
-        assert ran.returncode == 0, f"{where}\n{ran.stdout}"
+        assert code == 0, f"{where}\n{written}"
         if expected:
-            got = "".join(f"{line.rstrip()}\n" for line in ran.stdout.splitlines())
+            got = "".join(f"{line.rstrip()}\n" for line in written.splitlines())
             if not OutputChecker().check_output(expected, got, ELLIPSIS):
                 assert got == expected, where
 

@@ -255,7 +255,7 @@ def test_the_messages_of_another_producer_are_read_before_they_are_counted(backe
     assert (found.count, found.total, found.first[0].position) == (1, 2, 1)
 
 
-@pytest.mark.parametrize("name", list(FAMILIES))
+@for_each("name", list(FAMILIES))
 def test_the_keys_are_those_of_the_input(api: ModuleType, name: str) -> None:
     """An import adds members to a message."""
     odd = {"type": "tool_use", "junk": 1}

@@ -16,7 +16,7 @@ from support.goldens.requests import COUNT, numbered
 PART = 1_000
 PARTS = range(COUNT // PART)
 pytestmark = pytest.mark.timeout(1_200)  # 1,000 requests take a minute, more on a busy machine
-SAMPLES = {"rust": PART // 20, "python": PART // 100}
+SAMPLES = {"rust": PART // 40, "python": PART // 100}
 """The number of requests of each file that the default run takes."""
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.bodies import FORMS, MARK, STRUCTURAL, WRITERS, check_same, outcome
 from support.builders.wire import assistant, result, use, user
-from support.examples import examples
+from support.examples import IS_LONG, examples
 from support.strategies import conversations as strategies
 from support.strategies.texts import hostile
 from support.transcripts import TRANSCRIPTS
@@ -205,6 +205,6 @@ def test_real_bodies(both: Both, real_transcripts: Path, path: Path) -> None:
 @REAL
 def test_real_bodies_that_were_mutated(both: Both, real_transcripts: Path, path: Path) -> None:
     body = path.read_bytes()[:40_000]
-    for seed in range(20):
+    for seed in range(20 if IS_LONG else 10):
         check_same(both, mutated(body, seed))
         check_same(both, body[: Random(seed).randrange(len(body))])

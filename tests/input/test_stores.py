@@ -195,7 +195,7 @@ def test_any_damage_is_an_input_error(tmp_path: Path, name: str) -> None:
         read_source(path)
 
 
-@pytest.mark.parametrize("column", ["title", "data", "id"])
+@pytest.mark.parametrize("column", ["title", "id", pytest.param("data", marks=pytest.mark.slow)])
 def test_rows_that_are_longer_than_their_file_are_not_read(tmp_path: Path, column: str) -> None:
     """A column that was added with a default is in every older row without being stored."""
     path = tmp_path / "store.db"

@@ -30,7 +30,7 @@ from support.providers.fakes import (
     AnthropicFake,
     Asked,
     OpenAIFake,
-    Turn,
+    ScriptedTurn,
     content_of,
     reads_then_quotes,
     serving,
@@ -289,7 +289,7 @@ def test_a_client_that_leaves_is_recorded_as_far_as_it_read(
     long, talk = "One two three four five six seven eight nine ten.", f"left-{api}"
     family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
     fake = fakes[f"{family}_one"]
-    fake.say([Turn(long)])
+    fake.say([ScriptedTurn(long)])
     held = fake.hold(5)
     given: dict[str, Any] = {"messages": [{"role": "user", "content": "Count."}]}
     with client(api, url, "sk-user-1", talk) as made:
@@ -315,7 +315,7 @@ def test_a_refused_request_is_recorded_when_it_is_answered(
     say, talk = SAY[api], f"refused-{api}"
     family, model = ("anthropic", "claude") if api == "anthropic" else ("openai", "gpt")
     fake = fakes[f"{family}_one"]
-    fake.say([Turn("Hello.")])
+    fake.say([ScriptedTurn("Hello.")])
     fake.fail(1, 400)
     messages = [{"role": "user", "content": "Hi."}]
     with client(api, url, "sk-user-1", talk) as made:

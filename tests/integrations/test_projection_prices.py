@@ -10,6 +10,7 @@ from support.goldens.inputs import workload
 
 from toolcarry import ProjectPolicy
 from toolcarry.integrations.projections import Projections, at_prices_of
+from toolcarry.types import PriceModel
 
 CUT = ProjectPolicy(max_result_tokens=2_000)
 
@@ -38,12 +39,14 @@ HOUR = b'{"system": [{"cache_control": {"type": "ephemeral", "ttl": "1h"}}]}'
 @pytest.mark.parametrize(
     ("given", "body", "model", "prices", "window"),
     [
-        ({}, BODY, "claude-sonnet-4-5", "claude", None),
-        ({}, HOUR, "claude-sonnet-4-5", "claude-1h", None),
-        ({}, HOUR, "gpt-5", "gpt-5", None),
+        ({}, BODY, "claude-sonnet-4-5", "claude", 200_000),
+        ({}, HOUR, "claude-sonnet-4-5", "claude-1h", 200_000),
+        ({}, HOUR, "gpt-5", "gpt-5", 272_000),
         ({}, BODY, "a-model-without-a-price", None, None),
         ({}, BODY, None, None, None),
-        ({"prices": "none"}, BODY, "gpt-5", "none", None),
+        ({"prices": "none"}, BODY, "gpt-5", "none", 272_000),
+        ({"max_result_chars": 900}, BODY, "gpt-5", "gpt-5", None),
+        ({"references": False}, BODY, "gpt-5", "gpt-5", None),
         ({"max_result_tokens": "auto"}, BODY, "gpt-4o", "gpt-4o", 128_000),
         ({"max_result_tokens": "auto", "window_tokens": 9}, BODY, "gpt-4o", "gpt-4o", 9),
     ],
@@ -51,10 +54,11 @@ HOUR = b'{"system": [{"cache_control": {"type": "ephemeral", "ttl": "1h"}}]}'
 def test_what_the_policy_names_comes_first(
     given: dict[str, Any], body: bytes, model: str | None, prices: str | None, window: int | None
 ) -> None:
-    found = at_prices_of(ProjectPolicy(**given), body, model)
-    assert (found.prices, found.window_tokens) == (prices, window)
+    found = at_prices_of(ProjectPolicy(**given), body, model, {})
+    name = found.prices.name if isinstance(found.prices, PriceModel) else found.prices
+    assert (name, found.window_tokens) == (prices, window)
 
 
 def test_a_policy_with_a_model_stays() -> None:
     policy = ProjectPolicy(model="claude-sonnet-4-5")
-    assert at_prices_of(policy, BODY, "gpt-5") is policy
+    assert at_prices_of(policy, BODY, "gpt-5", {}) is policy

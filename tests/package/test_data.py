@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 import pytest
 from support.builders import wire
+from support.rows import for_each
 
 from toolcarry._data import FOLDER, destination_names, read_destination, read_table
 from toolcarry.fallback.context.block import _LANGUAGES, LONGEST_EXTENSION
@@ -98,7 +99,7 @@ def test_texts() -> None:
     assert all(text.isascii() for text in texts(table))
 
 
-@pytest.mark.parametrize("name", destination_names())
+@for_each("name", destination_names())
 def test_destinations(name: str) -> None:
     given = read_destination(name)
     assert given["shape"] in destination_names()
@@ -107,7 +108,7 @@ def test_destinations(name: str) -> None:
         assert set(re.findall(r"\{(.*?)\}", text)) <= PLACES
 
 
-@pytest.mark.parametrize("name", destination_names())
+@for_each("name", destination_names())
 def test_every_rule_of_a_destination_has_a_source(name: str) -> None:
     """The record begins with the name of the provider, and says where its rules are documented or were seen."""
     record = (Path(FOLDER) / "destinations" / f"{name}.toml").read_text("utf-8")

@@ -4,7 +4,7 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
+from support.rows import for_each
 
 import toolcarry
 
@@ -22,7 +22,7 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize("name", MODULES)
+@for_each("name", MODULES)
 def test_the_examples_of_a_module(name: str) -> None:
     module = importlib.import_module(name)
     found = doctest.testmod(
@@ -31,7 +31,7 @@ def test_the_examples_of_a_module(name: str) -> None:
     assert found.failed == 0
 
 
-@pytest.mark.parametrize("name", sorted(toolcarry.__all__))
+@for_each("name", sorted(toolcarry.__all__))
 def test_every_public_name_is_documented(name: str) -> None:
     value = getattr(toolcarry, name)
     if callable(value):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import ConfigError, InputError, ToolcarryError, carry
 from toolcarry.tool_cache import convert_tools
@@ -62,7 +63,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@for_each("call", CALLS.values(), ids=CALLS)
 def test_arguments_of_the_wrong_type(api: ModuleType, call: Callable[[ModuleType], object]) -> None:
     with pytest.raises(ToolcarryError):
         call(api)

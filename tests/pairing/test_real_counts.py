@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
+from support.rows import for_each
 from support.transcripts import TRANSCRIPTS
 
 PATTERNS = (
@@ -176,7 +177,7 @@ def test_every_transcript_is_in_the_table(real_transcripts: Path) -> None:
     assert sorted(TABLE) == PATHS
 
 
-@pytest.mark.parametrize("name", PATHS or [None])
+@for_each("name", PATHS or [None])
 def test_counts(rust: ModuleType, real_transcripts: Path, name: str) -> None:
     body, messages = load(name)
     *counts, superseded = TABLE[name]
@@ -186,7 +187,7 @@ def test_counts(rust: ModuleType, real_transcripts: Path, name: str) -> None:
         assert survey.duplicates == superseded
 
 
-@pytest.mark.parametrize("name", PATHS or [None])
+@for_each("name", PATHS or [None])
 def test_every_superseded_block_is_in_the_report(
     api: ModuleType, real_transcripts: Path, name: str
 ) -> None:

@@ -16,7 +16,7 @@ from toolcarry.cli import main
 from toolcarry.cli.app import app
 from toolcarry.config import Config, parse_config
 from toolcarry.config.reference import settings_page, settings_schema
-from toolcarry.config.renamed import RENAMED
+from toolcarry.config.renamed import NEW_VALUES, RENAMED, new_value
 from toolcarry.config.schema import keys
 from toolcarry.types.policy import (
     CarryOptions,
@@ -163,10 +163,12 @@ def test_a_key_of_version_0_1(
     table: tuple[str, ...], old: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     name, new = ".".join(table), RENAMED[table][old]
-    assert parse_config(f"[{name}]\n{old} = 77") == parse_config(f"[{name}]\n{new} = 77")
+    given = next(iter(NEW_VALUES.get(old, ())), 77)
+    now = f"[{name}]\n{new} = {new_value(old, given)!r}"
+    assert parse_config(f"[{name}]\n{old} = {given!r}") == parse_config(now)
     assert f"toolcarry.toml: {name}.{old} is called {new} since version 0.2" in caplog.text
     variable = f"TOOLCARRY_{'_'.join(table)}_{old}".upper()
-    assert parse_config("", environment={variable: "77"}) == parse_config(f"[{name}]\n{new} = 77")
+    assert parse_config("", environment={variable: str(given)}) == parse_config(now)
     with pytest.raises(ConfigError, match=f"{name}.{old}: is not allowed together with {new}"):
         parse_config(f"[{name}]\n{old} = 77\n{new} = 77")
 

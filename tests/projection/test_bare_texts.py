@@ -11,6 +11,7 @@ import pytest
 from support.builders import wire
 from support.oracles.repairs import answer, chat
 from support.providers.validity import problems
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 
@@ -53,8 +54,8 @@ def texts(messages: list[Any]) -> list[Any]:
     return [part for part in parts if "toolResult" not in part]
 
 
-@pytest.mark.parametrize(("role", "place"), PLACES)
-@pytest.mark.parametrize("name", EVIDENCE)
+@for_each(("role", "place"), PLACES)
+@for_each("name", EVIDENCE)
 def test_next_to_what_is_anthropics(api: ModuleType, name: str, role: str, place: str) -> None:
     for is_before in (True, False):
         bare = [wire.user(TYPED), said(role, place, BARE), wire.user(TYPED)]

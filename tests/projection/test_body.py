@@ -4,6 +4,7 @@ import json
 from types import ModuleType
 
 import pytest
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 from toolcarry.types.values import CutSide
@@ -31,7 +32,7 @@ def test_only_the_content_is_written_again(api: ModuleType) -> None:
     assert api.project_body(body(LONG)).body == body(marker)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "new"),
     [
         ('"TEXT"', '"TEXT"'),
@@ -40,10 +41,10 @@ def test_only_the_content_is_written_again(api: ModuleType) -> None:
         ('{"type":"text","text":"TEXT"}', '"TEXT"'),
     ],
 )
-@pytest.mark.parametrize(
+@for_each(
     "unit", ["\\/", "\\u00E9", "\\ud83d\\uDE00", "\\ud83d", "\\n", "€", "e\\u0301", "\\r\\u000A"]
 )
-@pytest.mark.parametrize("keep", ["head", "tail", "ends"])
+@for_each("keep", ["head", "tail", "ends"])
 def test_the_ends_of_a_cut_text_are_copied_as_they_are_written(
     api: ModuleType, keep: CutSide, unit: str, content: str, new: str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.oracles.destinations import RECORDS
 from support.providers.validity import problems
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 
@@ -37,12 +38,10 @@ def history(arguments: list[Any], call_ids: list[str], *, is_typed: bool) -> lis
     ]
 
 
-@pytest.mark.parametrize("is_typed", [True, False])
-@pytest.mark.parametrize(
-    "call_ids", [["c1", "c2"], ["", ""], ["c1", ""], ["a1B2c3D4e", "f5G6h7I8j"]]
-)
-@pytest.mark.parametrize("arguments", [[GIVEN, {}], [json.dumps(GIVEN), LATER], [GIVEN, LATER]])
-@pytest.mark.parametrize("name", CHATS)
+@for_each("is_typed", [True, False])
+@for_each("call_ids", [["c1", "c2"], ["", ""], ["c1", ""], ["a1B2c3D4e", "f5G6h7I8j"]])
+@for_each("arguments", [[GIVEN, {}], [json.dumps(GIVEN), LATER], [GIVEN, LATER]])
+@for_each("name", CHATS)
 def test_a_wanted_destination(
     api: ModuleType, name: str, arguments: list[Any], call_ids: list[str], is_typed: bool
 ) -> None:
@@ -95,7 +94,7 @@ def test_a_call_without_a_type(api: ModuleType) -> None:
     assert mends == [("call_type", 1, "c1", "function"), ("call_type", 1, "c2", "custom")]
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@for_each("name", RECORDS)
 def test_words_in_parts_are_of_the_named_destination(api: ModuleType, name: str) -> None:
     """They were Anthropic's, which has the same parts, so that a request to Mistral was "not repaired"."""
     wanted = RECORDS[name]

@@ -23,6 +23,9 @@ policies = strategies_policies.projections
 OF_BYTES = (
     "stable_prefix_tokens",
     "cache_break_tokens",
+    "written_tokens",
+    "read_tokens",
+    "unchanged_tokens",
     "write_tokens_saved",
     "read_tokens_saved",
 )

@@ -11,7 +11,7 @@ from support.builders import wire
 from support.economy import FRAME, modules, needed, sessions
 from support.goldens.inputs import workload
 
-from toolcarry import CarryPolicy, ConfigError, ProjectPolicy, Rule
+from toolcarry import NO_LIMIT, CarryPolicy, ConfigError, ProjectPolicy, Rule
 from toolcarry.types import price_models
 
 AUTO = ProjectPolicy(max_result_tokens="auto")
@@ -136,7 +136,7 @@ def test_no_result_is_cleared(rust: ModuleType) -> None:
 
 def test_old_results_that_were_sent_whole_stay(rust: ModuleType) -> None:
     messages = [*output(0, 2_000), *output(1, 2_000)]
-    first = rust.project(messages[:2])
+    first = rust.project(messages[:2], policy=ProjectPolicy(max_result_tokens=NO_LIMIT))
     then = rust.project(messages, policy=AUTO, previous=first.decisions)
     assert then.messages[:2] == messages[:2]
     assert set(then.decisions.made) == {"t1"}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 from support.oracles.repairs import ASK, INTERRUPTED, answer, chat, kinds, repair
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 from toolcarry._data import destination_names
@@ -191,8 +192,8 @@ def texts(messages: list[Any]) -> set[str]:
     return {part["text"] for part in parts if "text" in part}  # fmt: skip
 
 
-@pytest.mark.parametrize("destination", sorted(destination_names()))
-@pytest.mark.parametrize("name", TALKS)
+@for_each("destination", sorted(destination_names()))
+@for_each("name", TALKS)
 def test_texts_for_a_destination_of_another_format(
     api: ModuleType, name: str, destination: str
 ) -> None:

@@ -144,7 +144,7 @@ def check_losses(messages: list[Any], found: Any) -> None:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("part", range(PARTS))
-@settings(max_examples=20_000 // PARTS if IS_LONG else 60)
+@settings(max_examples=20_000 // PARTS if IS_LONG else 40)
 @given(data=st.data())
 def test_repaired_histories(api: ModuleType, part: int, provider: str, data: st.DataObject) -> None:
     messages = data.draw(histories(provider))

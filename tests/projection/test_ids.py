@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 from support.oracles.repairs import repair
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 
@@ -114,7 +115,7 @@ POLICIES = [
 ]
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@for_each("policy", POLICIES)
 def test_a_reference_that_another_result_made_longer(
     api: ModuleType, policy: ProjectPolicy
 ) -> None:

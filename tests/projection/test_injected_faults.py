@@ -17,7 +17,7 @@ from support.providers.requests import KEYS, refused
 from toolcarry import ProjectPolicy, check
 
 NAMES = {"openai": "openai-chat", "responses": "openai-responses"}
-CONVERSATIONS = 20_000 if IS_LONG else 400
+CONVERSATIONS = 20_000 if IS_LONG else 240
 """For each format."""
 OF_ONE_PROVIDER = [(name, each) for name, fault in FAULTS.items() for each in fault.providers]
 WITH_TOOLS = {"cache_mark", "cache_mark_order", "undefined_tool"}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.rows import for_each
 
 from toolcarry import ConfigError, ProjectPolicy, convert, count_message_tokens
 from toolcarry.api.projection import STYLES
@@ -23,7 +24,7 @@ def cleared(api: ModuleType, *turns: list[Any], policy: ProjectPolicy = ON) -> d
     return {each.reference: each.reason for each in report.replacements if ";" in each.reference}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("turns", "expected"),
     [
         ([wire.write("a", TEXT), wire.read("a", TEXT, "t2")], {"t1;content": "read_again"}),

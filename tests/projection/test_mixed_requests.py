@@ -8,6 +8,7 @@ import pytest
 from support.builders.draft_writers import write
 from support.builders.drafts import Call, DraftTurn, Manner, Result, Text
 from support.providers.validity import PROVIDERS
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 
@@ -27,7 +28,7 @@ def turns(provider: str, names: str) -> list[Any]:
     return list(write(provider, said, Manner(False, True)))
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS)
+@for_each(("first", "second"), PAIRS)
 def test_nothing_is_dropped(api: ModuleType, first: str, second: str) -> None:
     messages = [*turns(first, "ab"), *turns(second, "cd")]
     found = api.project(messages, policy=SMALL)
@@ -50,7 +51,7 @@ def test_turns_of_one_provider_are_dropped(api: ModuleType, provider: str) -> No
     assert api.project(found.messages, policy=SMALL).messages == found.messages
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS)
+@for_each(("first", "second"), PAIRS)
 def test_dropped_turns_stay_dropped(api: ModuleType, first: str, second: str) -> None:
     """A client that changes the provider sends the same beginning again."""
     before = api.project(turns(first, "abcd"), policy=SMALL)

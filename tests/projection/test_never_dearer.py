@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 from support.builders import wire
 from support.economy import FRAME, costs, dearer, modules, replay, session_of, sessions
+from support.examples import IS_LONG
 from support.goldens.inputs import workload
 from support.transcripts import growing
 
-from toolcarry import ConfigError, ProjectPolicy
+from toolcarry import NO_LIMIT, ConfigError, ProjectPolicy
 from toolcarry.types import Decisions, price_models
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "session.jsonl"
 POLICIES = {
     "nothing set": ProjectPolicy(),
-    "results by what is before": ProjectPolicy(max_result_tokens="auto"),
+    "no limit on a result": ProjectPolicy(max_result_tokens=NO_LIMIT),
     "results of 500 tokens": ProjectPolicy(max_result_tokens=500),
     "results of 2,000 characters": ProjectPolicy(max_result_chars=2_000),
     "old arguments": ProjectPolicy(clear_tool_inputs=True),
@@ -69,7 +70,7 @@ def made(seed: int) -> Any:
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_generated_sessions(api: ModuleType, name: str) -> None:
-    for seed in range(8):
+    for seed in range(8 if IS_LONG else 5):
         assert dearer(api, made(seed), POLICIES[name], FRAMES[name]) == [], seed
 
 
@@ -141,6 +142,9 @@ def test_the_report_is_what_a_provider_counts(api: ModuleType, settings: dict[st
     without = costs(plain, price, pieces)[-1]
     with_policy = costs([(clock, each.messages) for clock, each in found], price, pieces)[-1]
     assert sum(reported) == pytest.approx(without - with_policy, abs=without / 100)
+    pairs = [price.costs(each.report) for _, each in found]
+    assert sum(sent.units for sent, _ in pairs) == pytest.approx(with_policy, abs=without / 100)
+    assert sum(unchanged.units for _, unchanged in pairs) == pytest.approx(without, rel=0.01)
 
 
 @pytest.mark.parametrize("prices", ["claude-9", "", 1])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.oracles.repairs import mends_of_messages
+from support.rows import for_each
 from support.strategies.texts import json_values
 
 from toolcarry import ProjectPolicy
@@ -119,8 +120,8 @@ def repaired(
     return content_of(shape, found.messages), [mend.kind for mend in found.report.mends]
 
 
-@pytest.mark.parametrize("shape", ["chat", "anthropic", "responses"])
-@pytest.mark.parametrize(
+@for_each("shape", ["chat", "anthropic", "responses"])
+@for_each(
     ("content", "sent"),
     [
         ({"rows": [1, 2.5, None], "ü": "ä"}, '{"rows":[1,2.5,null],"ü":"ä"}'),
@@ -304,8 +305,8 @@ def text_part(shape: str, text: str) -> JsonObject:
     return {"text": text} if shape == "bedrock" else {"type": TEXT_TYPES[shape], "text": text}
 
 
-@pytest.mark.parametrize("shape", TEXT_TYPES)
-@pytest.mark.parametrize(
+@for_each("shape", TEXT_TYPES)
+@for_each(
     ("item", "sent"),
     [
         ("three", {"text": "three"}),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from support.builders import wire
 from support.oracles.destinations import RECORDS
+from support.rows import for_each
 
 from toolcarry import ProjectPolicy
 
@@ -56,9 +57,9 @@ def prompt_in(name: str, body: dict[str, Any]) -> list[Any]:
     return held
 
 
-@pytest.mark.parametrize("is_parts", [True, False])
-@pytest.mark.parametrize("role", ["system", "developer"])
-@pytest.mark.parametrize("name", TURNS)
+@for_each("is_parts", [True, False])
+@for_each("role", ["system", "developer"])
+@for_each("name", TURNS)
 def test_the_first_messages_move(api: ModuleType, name: str, role: str, is_parts: bool) -> None:
     first: list[tuple[str, Any]] = [
         (role, [part(name, text)] if is_parts else text) for text in (NOTE, MORE)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.builders.wire import bash
 from support.oracles.repairs import ASK
+from support.rows import for_each
 
 from toolcarry import Destination, ProjectPolicy, check
 
@@ -90,10 +91,8 @@ def test_what_a_provider_reads_is_unchanged(api: ModuleType, destination: str) -
         assert sent(api, messages, destination) == (messages, [])
 
 
-@pytest.mark.parametrize("destination", FORMS)
-@pytest.mark.parametrize(
-    "data", ["", "iVBOR...[truncated]", "[redacted]", "%%%%", DATA["image/bmp"], "aGk="]
-)
+@for_each("destination", FORMS)
+@for_each("data", ["", "iVBOR...[truncated]", "[redacted]", "%%%%", DATA["image/bmp"], "aGk="])
 def test_data_that_are_no_image_become_a_line(api: ModuleType, destination: str, data: str) -> None:
     messages = shown(destination, FORMS[destination]("image/png", data))
     found, kinds = sent(api, messages, destination)

@@ -128,8 +128,14 @@ def test_an_answer_that_cannot_be_read_is_counted(tmp_path: Any, coding: str) ->
 @pytest.mark.parametrize(
     ("coding", "make"),
     [
-        ("identity", lambda: [b" " * (1 << 20)] * (MOST_ANSWER // (1 << 20) * 3)),
-        ("gzip", lambda: [gzip.compress(b" " * (MOST_ANSWER * 8))]),
+        pytest.param(
+            "identity",
+            lambda: [b" " * (1 << 20)] * (MOST_ANSWER // (1 << 20) * 3),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            "gzip", lambda: [gzip.compress(b" " * (MOST_ANSWER * 8))], marks=pytest.mark.slow
+        ),
         ("gzip", lambda: [gzip.compress(b'{"type":"message","content":[' + b"[]," * 9_000_000)]),
         ("zstd", lambda: [zstandard().compress(b" " * (MOST_ANSWER * 8))]),
     ],

@@ -12,7 +12,7 @@ from support.providers.fakes import (
     AnthropicFake,
     Call,
     OpenAIFake,
-    Turn,
+    ScriptedTurn,
     reads_then_quotes,
     serving,
 )
@@ -94,7 +94,7 @@ def test_a_tool_loop(serve, recorder, db, api, stream) -> None:
 @pytest.mark.parametrize("api", list(FAKES))
 def test_a_stream_that_is_left(serve, recorder, db, api) -> None:
     text = "One two three four five six seven eight."
-    fake = FAKES[api]([Turn(text)])
+    fake = FAKES[api]([ScriptedTurn(text)])
     fake.hold(5)
     transport = RecordingTransport(httpx2.HTTPTransport(), recorder, conversation="c1")
     asked = [{"role": "user", "content": "Count."}]
@@ -115,7 +115,10 @@ def test_a_stream_that_is_left(serve, recorder, db, api) -> None:
 
 
 def test_asynchronous_clients(serve, recorder, db) -> None:
-    claude, gpt = AnthropicFake([Turn("One two three.")]), OpenAIFake([Turn("Four five.")])
+    claude, gpt = (
+        AnthropicFake([ScriptedTurn("One two three.")]),
+        OpenAIFake([ScriptedTurn("Four five.")]),
+    )
     where = serve(claude), serve(gpt)
 
     def http(name: str) -> Any:
@@ -150,7 +153,9 @@ def test_asynchronous_clients(serve, recorder, db) -> None:
 
 
 def test_results_that_the_client_cleared_go_on_whole(serve, recorder) -> None:
-    fake = OpenAIFake([Turn(calls=[Call("Read", {"file_path": "/a"})]), Turn("Done.")])
+    fake = OpenAIFake(
+        [ScriptedTurn(calls=[Call("Read", {"file_path": "/a"})]), ScriptedTurn("Done.")]
+    )
     transport = RecordingTransport(httpx2.HTTPTransport(), recorder, conversation="c1")
     with client_for("chat", serve(fake), transport) as client:
         messages: list[Any] = [{"role": "user", "content": "Read /a."}]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 
 import httpx
 import pytest
 from support.builders.recorded_talks import call, model, result, user
 
 from toolcarry import ProjectPolicy
+from toolcarry.cli import main
 from toolcarry.integrations.asgi import ToolCarryMiddleware
 from toolcarry.integrations.identity import Identification
 from toolcarry.integrations.pipeline import RequestPipeline
@@ -89,25 +88,26 @@ def test_both_paths_are_projected_with_decisions_of_their_own(sent):
     recorder.close()
 
 
-def test_the_command_prints_them(sent):
+def printed(capfd, store, *options):
+    """Run the command, and return its exit code and what it printed."""
+    code = main(["history", "shadow-report", "--db", str(store), *options])
+    return code, capfd.readouterr().out
+
+
+def test_the_command_prints_them(sent, capfd):
     recorder, _, store = sent(REQUESTS, None)
     recorder.close()
-    command = [sys.executable, "-m", "toolcarry", "history", "shadow-report", "--db", store]
-    found = subprocess.run([*command, "--json"], capture_output=True, check=True, timeout=60)
-    rows = [json.loads(line) for line in found.stdout.splitlines()]
+    code, lines = printed(capfd, store, "--json")
+    rows = [json.loads(line) for line in lines.splitlines()]
     assert [(row["conversation"], row["changed"]) for row in rows] == [("c1", 1), ("c2", 0)]
-    table = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.decode()
+    table = printed(capfd, store)[1]
     assert " ".join(table.splitlines()[-1].split()).startswith("total 3 1 ")
     assert " ".join(table.split()).endswith("0 -> 0 1 -> 1 2 -> 1")
-    other = [*command, "--tenant", "nobody", "--json"]
-    assert subprocess.run(other, capture_output=True, check=True, timeout=60).stdout == b""
-    missing = subprocess.run(
-        [*command[:-1], f"{store}-none"], capture_output=True, check=False, timeout=60
-    )
-    assert missing.returncode == 3
+    assert printed(capfd, store, "--tenant", "nobody", "--json") == (0, "")
+    assert (code, printed(capfd, f"{store}-none")[0]) == (0, 3)
 
 
-def test_a_conversation_with_the_name_of_a_comparison_is_no_comparison(sent):
+def test_a_conversation_with_the_name_of_a_comparison_is_no_comparison(sent, capfd):
     """A client chooses its names, and may send messages of any structure."""
     odd = [
         {"foo": 1},
@@ -120,12 +120,7 @@ def test_a_conversation_with_the_name_of_a_comparison_is_no_comparison(sent):
         ("#shadow", [user("Go.")]),
     ]
     _, _, store = sent(requests, None)
-    done = subprocess.run(
-        [sys.executable, "-m", "toolcarry", "history", "shadow-report", "--db", store, "--json"],
-        capture_output=True,
-        check=True,
-    )
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    rows = [json.loads(line) for line in printed(capfd, store, "--json")[1].splitlines()]
     assert sorted((row["conversation"], row["requests"], row["changed"]) for row in rows) == [
         ("#shadow", 1, 0),
         ("x", 1, 0),

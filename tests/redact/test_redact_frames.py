@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.secret_texts import CASES, INNOCENTS, some
+from support.rows import for_each
 
 from toolcarry import SummarizeTransformer, carry
 from toolcarry.redact import Redactor, redact_messages
@@ -162,10 +163,10 @@ def test_a_token_is_found_next_to_letters(frame: str) -> None:
     assert hidden == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name", ["dbPasswordProd", "DB_PASSWORD_PROD", "passwordOld", "my-secret-2", "appSecretValue"]
 )
-@pytest.mark.parametrize("line", ['{{"{}": "{}"}}', "{} = '{}'", '{}: "{}"', '{{\\"{}\\": \\"{}\\"}}'])  # fmt: skip
+@for_each("line", ['{{"{}": "{}"}}', "{} = '{}'", '{}: "{}"', '{{\\"{}\\": \\"{}\\"}}'])  # fmt: skip
 def test_a_name_with_the_word_inside(name: str, line: str) -> None:
     assert "correct-horse" not in REDACTOR(line.format(name, "correct-horse-7"))
 

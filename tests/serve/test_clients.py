@@ -10,7 +10,7 @@ from support.providers.fakes import (
     Call,
     OllamaFake,
     OpenAIFake,
-    Turn,
+    ScriptedTurn,
     reads_then_quotes,
 )
 from support.providers.sdk_turns import PROVIDERS, SAY, result
@@ -63,7 +63,7 @@ def test_counting_and_listing(start, clients):
 
 
 def test_asynchronous_clients(start):
-    claude, gpt = AnthropicFake([Turn("One two three four.")]), OpenAIFake()
+    claude, gpt = AnthropicFake([ScriptedTurn("One two three four.")]), OpenAIFake()
     url = start({"claude": claude, "gpt": gpt})
 
     async def talk():
@@ -107,7 +107,10 @@ def test_refusals_of_a_provider_pass(start, clients, api, message, told, stream)
 @pytest.mark.parametrize("api", ["anthropic", "responses", "ollama"])
 def test_thinking_of_one_upstream_is_foreign_to_the_other(start, clients, api):
     kind = FAKES[PROVIDERS[api]]
-    one, two = kind([Turn(thinking="Hm.", calls=[Call("Read", {"file_path": "/a"})])]), kind()
+    one, two = (
+        kind([ScriptedTurn(thinking="Hm.", calls=[Call("Read", {"file_path": "/a"})])]),
+        kind(),
+    )
     client = clients(PROVIDERS[api], start({"one": one, "two": two}))
     options = {}
     if api == "anthropic":

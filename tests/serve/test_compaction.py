@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.providers.fakes import OpenAIFake, Turn
+from support.providers.fakes import OpenAIFake, ScriptedTurn
 
 from toolcarry.config import Config, Sessions, Summarize, Thinking
 from toolcarry.config.tables import Projection
@@ -46,7 +46,7 @@ def run(
     window: int | None = None,
 ) -> list[Any]:
     """Send a session that grows past the window, and return the messages that the model got, and the sent ones."""
-    fake = OpenAIFake([Turn("Done.")])
+    fake = OpenAIFake([ScriptedTurn("Done.")])
     client = clients("openai", start({"a": fake}, config=config(compact_at, window)))
     messages: list[Any] = []
     sent = []

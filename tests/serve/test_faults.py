@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 from support.providers import failing_summarizer
-from support.providers.fakes import AnthropicFake, Turn
+from support.providers.fakes import AnthropicFake, ScriptedTurn
 from support.servers.postgres import PostgresServer
 from support.servers.redis import RedisServer
 
@@ -90,7 +90,7 @@ class Client:
 
 @pytest.fixture
 def upstreams() -> dict[str, AnthropicFake]:
-    return {"a": AnthropicFake([Turn("A")]), "b": AnthropicFake([Turn("B")])}
+    return {"a": AnthropicFake([ScriptedTurn("A")]), "b": AnthropicFake([ScriptedTurn("B")])}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from itertools import islice
 import httpx
 import pytest
 from support.clocks import wait_until
-from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, ScriptedTurn
 from support.providers.sdk_turns import PROVIDERS, SAY
 from support.servers.forwarded import FAKES, LONG, MESSAGES, Echo
 
@@ -229,7 +229,7 @@ def test_a_disconnect_reaches_the_upstream(start, clients, http, after):
 
 def test_the_middleware_is_between_client_and_server(start, clients):
     """It knows the backend by the client's body, changes the body, and cannot change the route by it."""
-    fakes = {"a": OpenAIFake([Turn("A")]), "b": OpenAIFake([Turn("B")])}
+    fakes = {"a": OpenAIFake([ScriptedTurn("A")]), "b": OpenAIFake([ScriptedTurn("B")])}
     seen = []
 
     def wrap(app):

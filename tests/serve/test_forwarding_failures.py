@@ -9,7 +9,7 @@ import threading
 import httpx
 import pytest
 from support.clocks import wait_until
-from support.providers.fakes import AnthropicFake, Turn
+from support.providers.fakes import AnthropicFake, ScriptedTurn
 from support.providers.sdk_turns import PROVIDERS, SAY
 from support.sdk import sdk
 from support.servers.forwarded import FAKES, LONG, MESSAGES, Echo
@@ -102,7 +102,7 @@ def test_an_upstream_that_says_nothing(start, clients):
 
 
 def test_upstream_failures_are_left_to_the_client(start):
-    fake = AnthropicFake([Turn("Now.")])
+    fake = AnthropicFake([ScriptedTurn("Now.")])
     url = start({"a": fake})
     fake.fail(2, 529)
     with anthropic.Anthropic(base_url=url, api_key="test-key", max_retries=2) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -10,13 +11,13 @@ import httpx
 import pytest
 from support.clocks import wait_until
 from support.processes.proxy import COMMAND, running
-from support.providers.fakes import AnthropicFake, Turn
+from support.providers.fakes import AnthropicFake, ScriptedTurn
 from support.sdk import sdk
 
 anthropic = sdk("anthropic")
 pytestmark = pytest.mark.sdk
 
-LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
+LONG = ScriptedTurn("A long answer that comes in many pieces, one by one, to its end.")
 SECRET = "what-was-said"  # in no line of the log
 
 
@@ -119,6 +120,25 @@ def test_it_switches_and_logs_no_content(config, http):
         code, err = ended(process)
     assert code == 0
     assert "INFO toolcarry.serve: switched a conversation to b" in err
+
+
+def test_it_says_in_the_end_what_the_input_cost(config):
+    path = config(AnthropicFake())
+    path.write_text(
+        f"{path.read_text()}[projection]\nenabled = true\n"
+        '[[prices]]\nmodel = "m"\ncache_read = 0.1\ninput = 1_000_000\n'
+    )
+    with running("--config", path) as (process, url):
+        assert "".join(stream_of(url)) == "Hello."
+        process.terminate()
+        said, _ = process.communicate(timeout=30)
+    tokens = re.fullmatch(
+        r"input: (\d+) of (\d+) tokens at list price \(1\.000 of sending all unchanged\), \$(\d+)\.00 of \$(\d+)\.00\n",
+        said.decode(),
+    )
+    assert tokens is not None, said
+    assert 10 < int(tokens[1]) < 100
+    assert len(set(tokens.groups())) == 1
 
 
 def test_the_log_has_the_lines_of_its_level(config, http):

@@ -11,7 +11,7 @@ from support.providers.fakes import (
     Call,
     OllamaFake,
     OpenAIFake,
-    Turn,
+    ScriptedTurn,
     reads_then_quotes,
 )
 from support.providers.sdk_turns import PROVIDERS, SAY, result
@@ -80,7 +80,7 @@ def test_a_tool_loop_is_recorded_once_and_in_order(start, clients, db, api, stre
 @pytest.mark.parametrize("after", [0, 5])
 def test_an_answer_that_is_broken_off_is_kept_and_marked(start, clients, db, api, after):
     long = "One two three four five six seven eight nine ten."
-    fake = FAKES[PROVIDERS[api]]([Turn(long), Turn("Better.")])
+    fake = FAKES[PROVIDERS[api]]([ScriptedTurn(long), ScriptedTurn("Better.")])
     fake.cut(after)
     client = named(clients, api, start({"a": fake}, config=recording(db)))
     messages = [{"role": "user", "content": "Count."}]
@@ -101,7 +101,7 @@ def test_an_answer_that_is_broken_off_is_kept_and_marked(start, clients, db, api
 
 
 def test_a_client_that_leaves_is_no_reason_to_lose_what_arrived(start, clients, db):
-    fake = AnthropicFake([Turn("One two three four five six.")])
+    fake = AnthropicFake([ScriptedTurn("One two three four five six.")])
     held = fake.hold(5)
     client = named(clients, "anthropic", start({"a": fake}, config=recording(db)))
     given = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Count."}]}
@@ -116,7 +116,7 @@ def test_a_client_that_leaves_is_no_reason_to_lose_what_arrived(start, clients, 
 
 
 def test_a_refused_request_is_not_recorded(start, clients, db):
-    fake = AnthropicFake([Turn("Hello.")])
+    fake = AnthropicFake([ScriptedTurn("Hello.")])
     fake.fail(1, 529)
     client = named(clients, "anthropic", start({"a": fake}, config=recording(db)))
     messages = [{"role": "user", "content": "Hi"}]
@@ -128,7 +128,9 @@ def test_a_refused_request_is_not_recorded(start, clients, db):
 
 
 def test_results_that_a_client_cleared_go_on_whole(start, clients, db):
-    fake = AnthropicFake([Turn(calls=[Call("Read", {"file_path": "/a"})]), Turn("Done.")])
+    fake = AnthropicFake(
+        [ScriptedTurn(calls=[Call("Read", {"file_path": "/a"})]), ScriptedTurn("Done.")]
+    )
     client = named(clients, "anthropic", start({"a": fake}, config=recording(db)))
     messages = [{"role": "user", "content": "Read /a."}]
     _, calls, sent = SAY["anthropic"](client, messages, stream=False)

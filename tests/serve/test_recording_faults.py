@@ -11,7 +11,7 @@ import httpx
 import pytest
 from support.clocks import wait_until
 from support.processes.proxy import running
-from support.providers.fakes import AnthropicFake, Turn
+from support.providers.fakes import AnthropicFake, ScriptedTurn
 
 from toolcarry import limit_events
 from toolcarry.config import Config, History
@@ -78,7 +78,7 @@ def proxy(start, fake, db):
 
 
 def test_a_result_of_5_mb_reaches_the_next_turn_without_a_rerun(start, http, db):
-    fake = AnthropicFake([Turn("Read."), Turn("Again.")])
+    fake = AnthropicFake([ScriptedTurn("Read."), ScriptedTurn("Again.")])
     url = proxy(start, fake, db)
     large = "".join(f"{number}: a line of a large file\n" for number in range(170_000))
     assert len(large) > 5_000_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from support.providers.fakes import AnthropicFake, Call, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, Call, OpenAIFake, ScriptedTurn
 from support.providers.fakes.script import Asked
 from support.providers.sdk_turns import PROVIDERS, SAY, result
 from support.servers.forwarded import FAKES
@@ -35,18 +35,18 @@ def config(target: str = "", mode: str = "off", **projection: Any) -> Config:
     )
 
 
-def looks_it_up(asked: Asked, *, said: str = "Let me see.", query: str = "") -> Turn:
+def looks_it_up(asked: Asked, *, said: str = "Let me see.", query: str = "") -> ScriptedTurn:
     """A model that reads a log, then the part of it that was left out, by its reference or by a word of it."""
     if not asked.exchanges:
-        return Turn(calls=[Call("Read", {"file_path": "a.log"})])
+        return ScriptedTurn(calls=[Call("Read", {"file_path": "a.log"})])
     own = [each for each in asked.exchanges if each.name in OWN]
     if own and (own[-1].name == OWN[0] or not query):
-        return Turn(own[-1].result.rpartition("needle ")[2] or "nothing")
+        return ScriptedTurn(own[-1].result.rpartition("needle ")[2] or "nothing")
     if query and not own:
-        return Turn(said, [Call(OWN[1], {"query": query})])
+        return ScriptedTurn(said, [Call(OWN[1], {"query": query})])
     texts = [each.result for each in asked.exchanges] if query else asked.texts
     ref = re.findall(r"whole: ([^\]\s;]+)\]", "\n".join(texts))[-1]
-    return Turn(said, [Call(OWN[0], {"ref": ref, "limit": 1_000_000})])
+    return ScriptedTurn(said, [Call(OWN[0], {"ref": ref, "limit": 1_000_000})])
 
 
 def talk_to_the_end(
@@ -124,7 +124,7 @@ def test_a_result_that_the_client_has_cleared(
 
     The second request goes on in another way, so that its results are in a line of its own.
     """
-    fake = AnthropicFake([Turn("Seen.")])
+    fake = AnthropicFake([ScriptedTurn("Seen.")])
     target = make_target(request, tmp_path, kind)
     url = start({"a": fake}, config=config(target, mode="on"), retrieval_rounds=3)
     client = clients("anthropic", url)
@@ -150,14 +150,18 @@ def test_a_result_that_the_client_has_cleared(
 def test_nothing_is_offered_without_a_cut(
     start: Callable[..., Any], clients: Callable[..., Any]
 ) -> None:
-    fake = OpenAIFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn("Done.")])
+    fake = OpenAIFake(
+        [ScriptedTurn(calls=[Call("Read", {"file_path": "a"})]), ScriptedTurn("Done.")]
+    )
     url = start({"a": fake}, config=config(max_result_chars="none"), retrieval_rounds=3)
     talk_to_the_end("chat", clients("openai", url), stream=False)
     assert not any(name.encode() in each.body for each in fake.recorded for name in OWN)
 
 
 def test_it_is_off_by_default(start: Callable[..., Any], clients: Callable[..., Any]) -> None:
-    fake = AnthropicFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn("Done.")])
+    fake = AnthropicFake(
+        [ScriptedTurn(calls=[Call("Read", {"file_path": "a"})]), ScriptedTurn("Done.")]
+    )
     url = start({"a": fake}, config=config())
     text, _ = talk_to_the_end("anthropic", clients("anthropic", url), stream=False)
     assert text == "Done."
@@ -170,10 +174,10 @@ def test_the_rounds_are_bounded(
 ) -> None:
     """A model that never stops asking gets a note; then the client gets its answer."""
 
-    def never_stops(asked: Asked) -> Turn:
+    def never_stops(asked: Asked) -> ScriptedTurn:
         if not asked.exchanges:
-            return Turn(calls=[Call("Read", {"file_path": "a.log"})])
-        return Turn(calls=[Call(OWN[0], {"ref": "no-such-result"})])
+            return ScriptedTurn(calls=[Call("Read", {"file_path": "a.log"})])
+        return ScriptedTurn(calls=[Call(OWN[0], {"ref": "no-such-result"})])
 
     fake = AnthropicFake(never_stops)
     url = start({"a": fake}, config=config(), retrieval_rounds=2)
@@ -190,10 +194,10 @@ def test_the_rounds_are_bounded(
 def test_an_answer_with_other_calls_is_the_clients(
     start: Callable[..., Any], clients: Callable[..., Any], stream: bool
 ) -> None:
-    def asks_both(asked: Asked) -> Turn:
+    def asks_both(asked: Asked) -> ScriptedTurn:
         if not asked.exchanges:
-            return Turn(calls=[Call("Read", {"file_path": "a.log"})])
-        return Turn("Both.", [Call(OWN[0], {"ref": "x"}), Call("Read", {"file_path": "b"})])
+            return ScriptedTurn(calls=[Call("Read", {"file_path": "a.log"})])
+        return ScriptedTurn("Both.", [Call(OWN[0], {"ref": "x"}), Call("Read", {"file_path": "b"})])
 
     fake = AnthropicFake(asks_both)
     url = start({"a": fake}, config=config(), retrieval_rounds=2)
@@ -205,7 +209,9 @@ def test_an_answer_with_other_calls_is_the_clients(
 def test_a_long_text_streams(start: Callable[..., Any], clients: Callable[..., Any]) -> None:
     """An answer is held back for some characters alone: then the client gets each part as it comes."""
     said = "word " * MOST_TEXT
-    fake = AnthropicFake([Turn(calls=[Call("Read", {"file_path": "a"})]), Turn(said)])
+    fake = AnthropicFake(
+        [ScriptedTurn(calls=[Call("Read", {"file_path": "a"})]), ScriptedTurn(said)]
+    )
     url = start({"a": fake}, config=config(), retrieval_rounds=2)
     client = clients("anthropic", url)
     messages: list[Any] = [{"role": "user", "content": "Read."}]
@@ -227,7 +233,7 @@ def test_a_round_that_the_provider_refuses_fails_no_request(
 ) -> None:
     fake = AnthropicFake()
 
-    def fails_then(asked: Asked) -> Turn:
+    def fails_then(asked: Asked) -> ScriptedTurn:
         turn = looks_it_up(asked)
         if turn.calls and turn.calls[0].name == OWN[0]:
             fake.fail(1, 529)
@@ -274,7 +280,7 @@ def test_long_outputs_are_shortened_by_default(
     start: Callable[..., Any], clients: Callable[..., Any], limit: dict[str, Any], is_short: bool
 ) -> None:
     """The tool to ask with is in the first request, before any result was left out: the cached beginning never changes."""
-    fake = AnthropicFake(lambda asked: Turn("Seen." if asked.exchanges else "", [] if asked.exchanges else [Call("Bash", {"command": "make"})]))  # fmt: skip
+    fake = AnthropicFake(lambda asked: ScriptedTurn("Seen." if asked.exchanges else "", [] if asked.exchanges else [Call("Bash", {"command": "make"})]))  # fmt: skip
     settings = Config(
         projection=Projection(enabled=True, **limit), sessions=Sessions(single_user=True)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.providers.fakes import AnthropicFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OpenAIFake, ScriptedTurn
 from support.providers.sdk_turns import SAY
 
 from toolcarry.config import Serve, Upstream
@@ -144,7 +144,7 @@ def test_invalid_upstreams_are_refused(monkeypatch):
 
 @pytest.fixture
 def two():
-    return {"a": AnthropicFake([Turn("A")]), "b": AnthropicFake([Turn("B")])}
+    return {"a": AnthropicFake([ScriptedTurn("A")]), "b": AnthropicFake([ScriptedTurn("B")])}
 
 
 @pytest.fixture
@@ -182,7 +182,7 @@ def test_every_way_to_switch(start, two, ask, http, stream):
 
 
 def test_by_model(start, clients):
-    one, two = OpenAIFake([Turn("1")]), OpenAIFake([Turn("2")])
+    one, two = OpenAIFake([ScriptedTurn("1")]), OpenAIFake([ScriptedTurn("2")])
     url = start({"one": one, "two": two}, models={"two": ("gpt-*",)}, default="one")
     client = clients("openai", url)
     messages = [{"role": "user", "content": "Hi"}]

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from support.clocks import wait_until
 from support.processes.proxy import running
-from support.providers.fakes import OllamaFake, Turn
+from support.providers.fakes import OllamaFake, ScriptedTurn
 from support.sdk import sdk
 from support.servers.redis import RedisServer
 
@@ -118,7 +118,7 @@ def talking(talks: list[Talk]) -> Iterator[list[str]]:
 
 @pytest.fixture
 def fake() -> OllamaFake:
-    return OllamaFake([Turn("Done.")])
+    return OllamaFake([ScriptedTurn("Done.")])
 
 
 @pytest.fixture

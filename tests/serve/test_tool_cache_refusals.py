@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.providers.fakes import AnthropicFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OpenAIFake, ScriptedTurn
 
 from toolcarry.config import parse_config
 
@@ -18,7 +18,7 @@ SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
 def test_cache_marks_of_tools_and_messages_stay_within_the_limit(start: Any, clients: Any) -> None:
     """Anthropic takes four of them. Without tools, the client may put all four into its messages."""
-    fake = AnthropicFake([Turn("Read.")])
+    fake = AnthropicFake([ScriptedTurn("Read.")])
     client = clients("anthropic", start({"a": fake}, config=CONFIG))
     tools = [{"name": "read", "input_schema": SCHEMA, **MARK}]
     given = {"model": "claude-a", "max_tokens": 100}
@@ -37,7 +37,7 @@ def test_cache_marks_of_tools_and_messages_stay_within_the_limit(start: Any, cli
 
 def test_legacy_functions_count_as_tools(start: Any, clients: Any) -> None:
     """``functions`` is what Chat Completions had before; a request has these or ``tools``."""
-    fake = OpenAIFake([Turn("Read.")])
+    fake = OpenAIFake([ScriptedTurn("Read.")])
     client = clients("openai", start({"a": fake}, config=CONFIG))
     hello: list[Any] = [{"role": "user", "content": "What is in a.py?"}]
     tools: list[Any] = [{"type": "function", "function": {"name": "read", "parameters": SCHEMA}}]

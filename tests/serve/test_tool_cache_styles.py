@@ -17,14 +17,14 @@ from support.builders.ollama_talks import (
     parameters,
     tools_in,
 )
-from support.providers.fakes import AnthropicFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OpenAIFake, ScriptedTurn
 
 pytestmark = pytest.mark.sdk
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_chat_completions(start: Any, clients: Any, stream: bool) -> None:
-    fake = OpenAIFake([Turn("Read.")])
+    fake = OpenAIFake([ScriptedTurn("Read.")])
     client = clients("openai", start({"a": fake}, config=CONFIG))
     tools = [
         {"type": "function", "function": {**function(word), "strict": False}} for word in WORDS
@@ -56,7 +56,7 @@ def test_chat_completions(start: Any, clients: Any, stream: bool) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_responses(start: Any, clients: Any, stream: bool) -> None:
-    fake = OpenAIFake([Turn("Read.")])
+    fake = OpenAIFake([ScriptedTurn("Read.")])
     client = clients("openai", start({"a": fake}, config=CONFIG))
     tools: list[Any] = [{"type": "function", "strict": False, **function(word)} for word in WORDS]
     tools.append({"type": "web_search", "search_context_size": "low"})
@@ -84,7 +84,7 @@ def test_responses(start: Any, clients: Any, stream: bool) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_messages(start: Any, clients: Any, stream: bool) -> None:
-    fake = AnthropicFake([Turn("Read.")])
+    fake = AnthropicFake([ScriptedTurn("Read.")])
     client = clients("anthropic", start({"a": fake}, config=CONFIG))
     tools: list[Any] = [
         {"name": word, "description": f"To {word}.", "input_schema": parameters(word)}
@@ -119,7 +119,7 @@ def test_messages(start: Any, clients: Any, stream: bool) -> None:
 
 def test_the_tools_of_one_api_are_written_as_another_one_does(start: Any, clients: Any) -> None:
     """One client, which asks the same model by two APIs."""
-    fake = OpenAIFake([Turn("Read.")])
+    fake = OpenAIFake([ScriptedTurn("Read.")])
     client = clients("openai", start({"a": fake}, config=ALWAYS))
     client.chat.completions.create(model="gpt-a", messages=HELLO, tools=TOOLS)
     client.responses.create(model="gpt-a", input=HELLO, store=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from support.builders.ollama_talks import HELLO, TALK, TOOLS, names_in
-from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, ScriptedTurn
 from support.servers.addresses import Address
 
 from toolcarry.config import Config, Serve, Upstream
@@ -47,7 +47,7 @@ def proxy(serve: Any) -> Any:
 def test_the_upstream_of_a_switch_is_asked_for_its_model(
     proxy: Any, http: Any, caplog: Any, size: int, options: Any, asked: str, got: str
 ) -> None:
-    fakes = AnthropicFake([Turn("A")]), AnthropicFake([Turn("B")])
+    fakes = AnthropicFake([ScriptedTurn("A")]), AnthropicFake([ScriptedTurn("B")])
     url = proxy(fakes, "anthropic", **options)
     body = {"max_tokens": 9, "model": asked, "messages": [{"role": "user", "content": "x" * size}]}
     http.post(f"{url.control}/switch", json={"upstream": "b"}).raise_for_status()
@@ -77,7 +77,7 @@ def test_the_tools_of_a_client_follow_it_to_the_other_model(proxy: Any, http: An
 
 
 def test_a_body_that_cannot_be_read_passes_unchanged(proxy: Any, http: Any, serve: Any) -> None:
-    fakes = AnthropicFake([Turn("A")]), AnthropicFake([Turn("B")])
+    fakes = AnthropicFake([ScriptedTurn("A")]), AnthropicFake([ScriptedTurn("B")])
     url = proxy(fakes, "anthropic", model="claude-b")
     http.post(f"{url.control}/switch", json={"upstream": "b"})
     for body in (b"{", b"[]", json.dumps({"model": 7, "messages": []}).encode()):
@@ -100,7 +100,7 @@ def test_a_body_that_cannot_be_read_passes_unchanged(proxy: Any, http: Any, serv
 def test_only_conversations_go_to_the_model(
     proxy: Any, http: Any, fake: Any, shape: Any, path: str, got: str
 ) -> None:
-    fakes = fake([Turn("A")]), fake([Turn("B")])
+    fakes = fake([ScriptedTurn("A")]), fake([ScriptedTurn("B")])
     url = proxy(fakes, shape, model="own")
     http.post(f"{url.control}/switch", json={"upstream": "b"}).raise_for_status()
     body = {"model": "glm-4.6", "messages": [{"role": "user", "content": "Go."}]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from starlette.testclient import TestClient
-from support.providers.fakes import AnthropicFake, Call, OllamaFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, Call, OllamaFake, OpenAIFake, ScriptedTurn
 
 pytestmark = pytest.mark.sdk
 
@@ -87,7 +87,7 @@ def test_anthropic(messages, more, told):
 
 
 def test_anthropics_own_thinking():
-    fake = AnthropicFake([Turn(thinking="Hm.", calls=[Call("Read")])])
+    fake = AnthropicFake([ScriptedTurn(thinking="Hm.", calls=[Call("Read")])])
     request = {"model": "m", "messages": [USER], **THINKING}
     content = TestClient(fake).post("/v1/messages", json=request, headers=HEADERS).json()["content"]
     assert [block["type"] for block in content] == ["thinking", "tool_use"]

@@ -12,7 +12,7 @@ from support.transcripts import TRANSCRIPTS, real_conversations
 import toolcarry
 from toolcarry import ConfigError, dialogue, extract_tool_blocks
 from toolcarry.summarize import ExtractiveSummarizer, run_summarizer
-from toolcarry.summarize.dialogue import Turn
+from toolcarry.summarize.dialogue import DialogueTurn
 from toolcarry.summarize.extractive import find_decisions
 
 CASES = Path(__file__).parent / "cases"
@@ -154,7 +154,7 @@ def test_sizes_that_are_invalid(max_chars: Any) -> None:
     ],
 )
 def test_sentences_that_are_decisions(sentence: str) -> None:
-    turn = Turn("ASSISTANT", f"I read both files. {sentence}\nNow the tests run.")
+    turn = DialogueTurn("ASSISTANT", f"I read both files. {sentence}\nNow the tests run.")
     assert find_decisions([turn]) == [sentence]
 
 
@@ -171,11 +171,14 @@ def test_sentences_that_are_decisions(sentence: str) -> None:
     ],
 )
 def test_sentences_that_are_not_decisions(text: str) -> None:
-    assert find_decisions([Turn("ASSISTANT", text)]) == []
+    assert find_decisions([DialogueTurn("ASSISTANT", text)]) == []
 
 
 def test_a_repeated_decision_keeps_its_last_position() -> None:
-    turns = [Turn("USER", "Let's use A.\nLet's use B."), Turn("USER", "Let's use A.")]
+    turns = [
+        DialogueTurn("USER", "Let's use A.\nLet's use B."),
+        DialogueTurn("USER", "Let's use A."),
+    ]
     assert find_decisions(turns) == ["Let's use B.", "Let's use A."]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from support.providers.fakes import AnthropicFake, Call, Fake, OpenAIFake, Turn, serving
+from support.providers.fakes import AnthropicFake, Call, Fake, OpenAIFake, ScriptedTurn, serving
 from support.providers.fakes.script import Asked
 
 DEADLINE = 120
@@ -29,22 +29,27 @@ def program(package: str, module: str, place: str) -> Path:
     return found
 
 
-def script(calls: Sequence[Sequence[Call]]) -> Callable[[Asked], Turn]:
+def script(calls: Sequence[Sequence[Call]]) -> Callable[[Asked], ScriptedTurn]:
     """Make these calls, one list in a turn, and say something after the first half and at the end.
 
     A request without tools is the client's own: for a title, for example.
     """
     half = len(calls) // 2
     turns = [
-        *(Turn(f"Step {number}.", each, "Hm.") for number, each in enumerate(calls[:half])),
-        Turn("Forty.", thinking="Hm."),
-        *(Turn(f"Step {number}.", each, "Hm.") for number, each in enumerate(calls[half:], half)),
-        Turn("Nine.", thinking="Hm."),
+        *(ScriptedTurn(f"Step {number}.", each, "Hm.") for number, each in enumerate(calls[:half])),
+        ScriptedTurn("Forty.", thinking="Hm."),
+        *(
+            ScriptedTurn(f"Step {number}.", each, "Hm.")
+            for number, each in enumerate(calls[half:], half)
+        ),
+        ScriptedTurn("Nine.", thinking="Hm."),
     ]
     left = iter(turns)
 
-    def answer(asked: Asked) -> Turn:
-        return next(left, Turn("Done.")) if asked.request.get("tools") else Turn("ok")
+    def answer(asked: Asked) -> ScriptedTurn:
+        return (
+            next(left, ScriptedTurn("Done.")) if asked.request.get("tools") else ScriptedTurn("ok")
+        )
 
     return answer
 

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 from support.clocks import wait_until
 from support.live_clients import ClaudeCode, Codex, own_environment
-from support.providers.fakes import AnthropicFake, Call, OpenAIFake, Turn, serving
+from support.providers.fakes import AnthropicFake, Call, OpenAIFake, ScriptedTurn, serving
 from support.providers.fakes.script import Asked
 
 COLUMNS, ROWS = 110, 44
@@ -68,13 +68,13 @@ def wait_for(tmux: list[str], text: str, *keys: str) -> None:
     wait_until(lambda: text in shown(tmux), seconds=60, what=repr(text), again=again)
 
 
-def turns(*said: Turn) -> Callable[[Asked], Turn]:
+def turns(*said: ScriptedTurn) -> Callable[[Asked], ScriptedTurn]:
     """Say these things in turn. A request without tools is the client's own: for a title, for example."""
     left = iter(said)
     return lambda asked: (
-        next(left, Turn("The edit is made.", thinking="Hm."))
+        next(left, ScriptedTurn("The edit is made.", thinking="Hm."))
         if asked.request.get("tools")
-        else Turn("ok")
+        else ScriptedTurn("ok")
     )
 
 
@@ -97,15 +97,15 @@ def record(home: Path) -> list[str]:
     after = "    share, rest = divmod(total, len(friends))\n    return {friend: share + (place < rest) for place, friend in enumerate(friends)}"
     one_fake = AnthropicFake(
         turns(
-            Turn("I look at the program first.", [Call("Read", {"file_path": program})], "Hm."),
-            Turn("Now the test.", [Call("Bash", {"command": "python3 test_shares.py", "description": "Run the tests"})], "Hm."),
-            Turn("A third of the cents is lost. I give the rest to the first friends.", [Call("Edit", {"file_path": program, "old_string": before, "new_string": after})], "Hm."),
+            ScriptedTurn("I look at the program first.", [Call("Read", {"file_path": program})], "Hm."),
+            ScriptedTurn("Now the test.", [Call("Bash", {"command": "python3 test_shares.py", "description": "Run the tests"})], "Hm."),
+            ScriptedTurn("A third of the cents is lost. I give the rest to the first friends.", [Call("Edit", {"file_path": program, "old_string": before, "new_string": after})], "Hm."),
         )
     )  # fmt: skip
     two_fake = OpenAIFake(
         turns(
-            Turn("The edit is there; I run the test again.", [Call("exec_command", {"cmd": "python3 test_shares.py"})]),
-            Turn("The test passes: the shares add up to the bill."),
+            ScriptedTurn("The edit is there; I run the test again.", [Call("exec_command", {"cmd": "python3 test_shares.py"})]),
+            ScriptedTurn("The test passes: the shares add up to the bill."),
         )
     )  # fmt: skip
     with serving(one_fake) as one_url, serving(two_fake) as two_url:

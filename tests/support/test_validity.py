@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
-from support.examples import examples
+from support.examples import IS_LONG
 from support.providers.cases import CASES
 from support.providers.validity import PROVIDERS, problems
+from support.rows import for_each
 from support.strategies.damages import DAMAGES, damages_of
 from support.strategies.requests import broken_requests, damaged_requests, requests
 
@@ -24,7 +25,7 @@ ANY_EXAMPLE = settings(phases=[Phase.generate])
 each_provider = pytest.mark.parametrize("provider", PROVIDERS)
 
 
-@pytest.mark.parametrize(("provider", "good", "broken", "said"), RULES)
+@for_each(("provider", "good", "broken", "said"), RULES)
 def test_a_rule(provider: str, good: list[Any], broken: list[Any], said: str) -> None:
     assert problems(provider, good) == []
     assert said in "\n".join(problems(provider, broken))
@@ -44,7 +45,7 @@ def test_generated_requests_are_valid(provider: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize(("provider", "kind"), REFUSALS)
-@examples(30)
+@settings(max_examples=30 if IS_LONG else 4)
 @given(data=st.data())
 def test_each_damage_alone_is_refused(provider: str, kind: str, data: st.DataObject) -> None:
     assert problems(provider, data.draw(damaged_requests(provider, [kind])))

@@ -2,9 +2,9 @@
 
 from types import ModuleType
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry._data import read_table
 
@@ -19,8 +19,8 @@ def test_the_same_words(both: tuple[ModuleType, ModuleType], text: str) -> None:
     assert both[0].has_cut_word(text) == both[1].has_cut_word(text)
 
 
-@pytest.mark.parametrize("word", WORDS)
-@pytest.mark.parametrize("wide", ["", "\xe9", "\u6f22", "\U0001f600"])
+@for_each("word", WORDS)
+@for_each("wide", ["", "\xe9", "\u6f22", "\U0001f600"])
 def test_a_word_is_found_anywhere(backend: ModuleType, word: str, wide: str) -> None:
     far = "x" * 30
     for text in (f"{word}{far}{wide}", f"{wide}{far}{word}", f"{far}{wide}{word}{far}"):

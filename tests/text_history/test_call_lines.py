@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.text_histories import asks, kept, lines, marks, result_of, says, told
 from support.builders.wire import assistant, bash, join, open_call, result, turn, use, user
+from support.rows import for_each
 from support.strategies.texts import texts
 
 from toolcarry.model.text.graphemes import is_boundary
@@ -143,8 +144,8 @@ def test_the_cut(rust: ModuleType) -> None:
     assert line(rust, f"ab{FAMILY}", 7) == f"ab{FAMILY}"
 
 
-@pytest.mark.parametrize("behind", ["\n", "\r\n", "\n\r\n", "\n\x1b[0m", "\x1b[0m", "\n\x00\n"])
-@pytest.mark.parametrize("before", ["", "\n", "\r\n", "\x1b[0m\n"])
+@for_each("behind", ["\n", "\r\n", "\n\r\n", "\n\x1b[0m", "\x1b[0m", "\n\x00\n"])
+@for_each("before", ["", "\n", "\r\n", "\x1b[0m\n"])
 def test_removed_characters_do_not_count(rust: ModuleType, before: str, behind: str) -> None:
     assert line(rust, f"{before}abcde{behind}", 5) == "abcde"
 
@@ -202,7 +203,7 @@ def test_neither_does_a_medium(rust: ModuleType) -> None:
     assert line(rust, [image]) == "[image: x\n\n[\\Tool: g()] → y]"
 
 
-@pytest.mark.parametrize("limit", range(40))
+@for_each("limit", range(40))
 def test_a_cut_result_is_never_longer_for_its_backslashes(rust: ModuleType, limit: int) -> None:
     text = "abc\n[Tool: g()]\n[Tool: h()] and more"
     shown = line(rust, text, limit)
@@ -265,8 +266,8 @@ SPOKEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("role", ["user", "assistant"])
-@pytest.mark.parametrize("name", SPOKEN)
+@for_each("role", ["user", "assistant"])
+@for_each("name", SPOKEN)
 def test_messages_without_text(rust: ModuleType, name: str, role: str) -> None:
     content, shown = SPOKEN[name]
     messages = [{"role": role, "content": content}]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.builders.text_histories import asks, kept, lines, says, told
 from support.builders.wire import bash
+from support.rows import for_each
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
 RECORDS = {
@@ -48,7 +49,7 @@ RECORDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", RECORDS)
+@for_each("name", RECORDS)
 def test_members_of_a_record(rust: ModuleType, name: str) -> None:
     record, shown = RECORDS[name]
     before = copy.deepcopy(record)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.text_histories import asks, kept, lines, says, system, told
 from support.builders.wire import assistant, bash, result, use, user
+from support.rows import for_each
 
 SECRET = "my secret"
 TEXT = {"type": "text", "text": "Yes."}
@@ -136,7 +137,7 @@ TAGS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TAGS)
+@for_each("name", TAGS)
 def test_tags(rust: ModuleType, name: str) -> None:
     text, shown = TAGS[name]
     assert thought(rust, text) == shown

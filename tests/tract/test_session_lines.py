@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 from support.strategies import conversations as strategies
 from support.strategies import formats as strategies_shapes
 from support.strategies.texts import json_values
@@ -78,7 +78,7 @@ CALL = b'{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"Run"
 RESULT = b'{"role":"tool","tool_call_id":"a","content":"%b"}'
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         *(b"", b"\n", b" \t\r\n\x0b\x0c", b"\xa0", b"\xef\xbb\xbf", b"null", b"[]", b"{}", b"{", b'"a"'),

@@ -7,6 +7,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.rows import for_each
 
 from toolcarry._data import read_table
 from toolcarry.tract.truncation import (
@@ -23,7 +24,7 @@ WORDS = read_table("texts")["cut_words"]
 ids = [f"{mark['of']}-{mark['at']}-{place}" for place, mark in enumerate(MARKS)]
 
 
-@pytest.mark.parametrize("mark", MARKS, ids=ids)
+@for_each("mark", MARKS, ids=ids)
 def test_a_mark_of_the_table(mark: dict[str, str]) -> None:
     found = find_mark(mark["example"])
     assert found is not None
@@ -33,7 +34,7 @@ def test_a_mark_of_the_table(mark: dict[str, str]) -> None:
     assert mark["source"]
 
 
-@pytest.mark.parametrize("mark", MARKS, ids=ids)
+@for_each("mark", MARKS, ids=ids)
 def test_a_mark_that_is_quoted(mark: dict[str, str]) -> None:
     """A search through files shows the line with its place; a program has it in a string, in the middle of others."""
     shown = re.search(mark["pattern"], mark["example"], re.MULTILINE)

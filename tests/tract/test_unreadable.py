@@ -1,6 +1,7 @@
 """Messages of any structure: what is taken can be read back, and no single one keeps the others from being read."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from toolcarry.tract.store.log import Draft
 from toolcarry.tract.store.types import Kind
 
 STYLES = ("openai", "anthropic", "responses", "ollama", "gemini", "bedrock")
+Memory = Callable[[], Tract]
 GOOD = {"role": "user", "content": "Good."}
 ODD: list[Any] = [[], {}, 5, True, 1.5, [[]], {"a": 1}, ["user"], ""]
 
@@ -53,7 +55,8 @@ def read_all(tract: Tract) -> None:
         "function_call",
     ],
 )
-def test_a_member_of_another_type(tract: Tract, tmp_path: Path, key: str, value: Any) -> None:
+def test_a_member_of_another_type(memory: Memory, tmp_path: Path, key: str, value: Any) -> None:
+    tract = memory()
     odd = {"role": "assistant", "content": "odd", key: value}
     tract.append_many([GOOD, odd, GOOD])
     read_all(tract)
@@ -90,7 +93,8 @@ PLACES = {
 @pytest.mark.parametrize(
     "depth", [1, 60, 120, 122, 124, 125, 126, 127, 128, 129, 130, 200, 999, 5_000]
 )
-def test_a_nested_message_is_read_back_or_refused(tract: Tract, place: str, depth: int) -> None:
+def test_a_nested_message_is_read_back_or_refused(memory: Memory, place: str, depth: int) -> None:
+    tract = memory()
     deep = PLACES[place](nested(depth))
     # The input and the result are four and three levels deep in their messages.
     if depth + {"input": 4, "result": 3}.get(place, 1) > 128:

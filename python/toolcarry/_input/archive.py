@@ -91,7 +91,10 @@ def first_bytes(path: Path) -> bytes:
 
 
 def read_packed(path: Path) -> bytes | None:
-    """Return ``read_file`` of a folder or a packed file; ``None`` for a plain file, or one that can't be read."""
+    """Return ``read_file`` of a folder or a packed file; ``None`` for a plain file, or one that can't be read.
+
+    The extension calls it.
+    """
     try:
         if path.is_dir():
             return read_file(path)

@@ -77,7 +77,9 @@ def request_tokens(given: Conversation, encoding: EncodingName) -> int:
     """Count the tokens of a request with everything in it; for a session file, those of its messages."""
     if _backend.backend() == "python":
         return count_request(given, encoding)
-    policy = ProjectPolicy(max_request_tokens=NO_LIMIT, encoding=encoding)
+    policy = ProjectPolicy(
+        max_request_tokens=NO_LIMIT, max_result_tokens=NO_LIMIT, encoding=encoding
+    )
     counted = report_on(given, policy).tokens_before
     return count_tokens(given, encoding=encoding) if counted is None else counted
 

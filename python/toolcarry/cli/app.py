@@ -46,7 +46,7 @@ from toolcarry.cli.serve import serve
 from toolcarry.cli.session_commands import go_on, sessions
 from toolcarry.cli.watch import watch_file
 from toolcarry.types.models import scale_of
-from toolcarry.types.policy import NO_LIMIT, CarryPolicy, ProjectPolicy
+from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 
 app = Commands(
     cls=Grouped,
@@ -217,7 +217,7 @@ def report(
     The page loads nothing: plotly.js, which draws the charts, is part of it.
     """
     limit = read_limit("--max-result-tokens", max_result_tokens)
-    policy = ProjectPolicy(max_result_tokens=None if limit == NO_LIMIT else limit)
+    policy = ProjectPolicy(max_result_tokens=limit)
     code = report_files(
         files, output=output, model=model, is_private=private, policy=policy, prices=prices
     )

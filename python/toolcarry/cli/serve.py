@@ -15,6 +15,7 @@ from toolcarry.cli.config import load_settings
 from toolcarry.cli.exit_codes import FAILED, USAGE, FileError
 from toolcarry.cli.options import offer, read_choice
 from toolcarry.cli.terminal import Screen, one_line, write
+from toolcarry.metrics import told_costs
 
 if TYPE_CHECKING:
     from toolcarry.config.tables import Upstream
@@ -163,6 +164,8 @@ def serve_until_signal(
             head_timeout=table.body_timeout,
             tell=tell,
         )
+    if sys.stdout is not None and (words := told_costs(proxy.counts())):
+        write(sys.stdout, f"{words}\n".encode())
     return 0
 
 

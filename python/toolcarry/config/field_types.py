@@ -9,9 +9,12 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
+from toolcarry.types.prices import MOST_PRICE
+
 __all__ = [
     "Address",
     "Count",
+    "Dollars",
     "HeaderName",
     "Limit",
     "Name",
@@ -19,6 +22,7 @@ __all__ = [
     "Percent",
     "Port",
     "Positive",
+    "Price",
     "RedisURL",
     "Seconds",
     "SummarizerName",
@@ -61,6 +65,8 @@ TokensShareOrAuto = (
         ),
     ]
 )
+Price = Annotated[float, Meta(ge=0, le=MOST_PRICE)]
+Dollars = Annotated[float, Meta(gt=0, le=MOST)]
 Seconds = Annotated[float, Meta(gt=0, le=LONGEST_TIMEOUT)]
 WaitSeconds = Annotated[float, Meta(ge=0, le=LONGEST_TIMEOUT)]
 Percent = Annotated[float, Meta(ge=0, le=100)]

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from msgspec import ValidationError, convert, inspect
 
 from toolcarry.config.mask import shown
-from toolcarry.config.renamed import RENAMED, rename
+from toolcarry.config.renamed import RENAMED, new_value, rename
 from toolcarry.config.schema import (
     KeyPath,
     allowed,
@@ -135,15 +135,22 @@ def variable_of(path: KeyPath) -> str:
     return PREFIX + "_".join(map(str, path)).upper()
 
 
+class Variable(NamedTuple):
+    """A setting, and the old name of its key that the variable has; empty for the name of today."""
+
+    path: KeyPath
+    old: str = ""
+
+
 @cache
-def variables() -> Mapping[str, KeyPath]:
-    """Return every variable with the setting that it sets, those of old names first. Arrays of tables are for files."""
+def variables() -> Mapping[str, Variable]:
+    """Return every variable with what it sets, those of old names first. Arrays of tables are for files."""
     old = {
-        variable_of((*table, name)): (*table, new)
+        variable_of((*table, name)): Variable((*table, new), name)
         for table, names in RENAMED.items()
         for name, new in names.items()
     }
-    return {**old, **{variable_of(path): path for path in keys()}}
+    return {**old, **{variable_of(path): Variable(path) for path in keys()}}
 
 
 def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
@@ -153,7 +160,7 @@ def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
     {('serve', 'port'): 9000}
     """
     found: dict[KeyPath, Any] = {}
-    for name, path in variables().items():
+    for name, (path, old) in variables().items():
         text = environment.get(name)
         if text is None:
             continue
@@ -161,7 +168,7 @@ def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
             text.encode()
         except UnicodeEncodeError:
             raise ConfigError(f"{name}: the value is not allowed; allowed: UTF-8") from None
-        found[path] = parse_variable(text, type_at(path))
+        found[path] = parse_variable(new_value(old, text.strip()) if old else text, type_at(path))
     return found
 
 

@@ -8,13 +8,27 @@ from typing import Any, Final
 from toolcarry.errors import ConfigError
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
 
-__all__ = ["RENAMED", "rename"]
+__all__ = ["RENAMED", "new_value", "rename"]
 
 RENAMED: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
-    ("thinking", "summarize"): CarryPolicy.old_names,
+    ("thinking", "summarize"): {**CarryPolicy.old_names, "fill": "layout"},
     ("projection",): ProjectPolicy.old_names,
 }
 """The old keys of each table, with their new names."""
+
+NEW_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
+    "fill": {"newest": "sections", "novel": "auto"}
+}
+"""The values that those of an old key have become."""
+
+
+def new_value(old: str, value: Any) -> Any:
+    """Return the value that one of an old key is now.
+
+    >>> new_value("fill", "newest"), new_value("window", 5)
+    ('sections', 5)
+    """
+    return NEW_VALUES.get(old, {}).get(value, value) if isinstance(value, str) else value
 
 
 def rename(data: Mapping[str, Any], name: str) -> list[str]:
@@ -37,23 +51,6 @@ def rename(data: Mapping[str, Any], name: str) -> list[str]:
                     raise ConfigError(
                         f"{name}: {place}: is not allowed together with {new}, which is its name since version 0.2"
                     )
-                table[new] = table.pop(old)
+                table[new] = new_value(old, table.pop(old))
                 found.append(f"{name}: {place} is called {new} since version 0.2")
-    return [*found, *drop_fill(data, name)]
-
-
-def drop_fill(data: Mapping[str, Any], name: str) -> list[str]:
-    """Take ``fill`` out of a settings file, in place; return a line about it.
-
-    Of its two values, ``"newest"`` is a layout now; the contexts of ``"novel"`` are hand-overs.
-
-    >>> drop_fill({"thinking": {"summarize": {"fill": "novel"}}}, "a.toml")
-    ['a.toml: thinking.summarize.fill is not a setting since version 0.2; layout is set in its place']
-    """
-    thinking = data.get("thinking")
-    table = thinking.get("summarize") if isinstance(thinking, dict) else None
-    if not isinstance(table, dict) or "fill" not in table:
-        return []
-    table.setdefault("layout", "sections" if table.pop("fill") == "newest" else "auto")
-    line = "thinking.summarize.fill is not a setting since version 0.2; layout is set in its place"
-    return [f"{name}: {line}"]
+    return found

@@ -13,6 +13,8 @@ from msgspec.structs import force_setattr
 
 from toolcarry.config.field_types import (
     Address,
+    Count,
+    Dollars,
     HeaderName,
     Limit,
     Name,
@@ -20,6 +22,7 @@ from toolcarry.config.field_types import (
     Percent,
     Port,
     Positive,
+    Price,
     RedisURL,
     Seconds,
     SummarizerName,
@@ -40,6 +43,7 @@ from toolcarry.types.policy import (
     ProjectPolicy,
     Rules,
 )
+from toolcarry.types.prices import MOST_PRICE, CacheMatching, PriceModel, set_price
 from toolcarry.types.values import KeepBlock, Kind, Rule
 
 __all__ = [
@@ -47,6 +51,7 @@ __all__ = [
     "Dedup",
     "DedupRule",
     "History",
+    "ModelPrice",
     "Projection",
     "Redaction",
     "RedactionRule",
@@ -60,8 +65,8 @@ __all__ = [
 ]
 
 
-def check_names(table: str, names: Iterable[str]) -> None:
-    """Raise ``ValueError`` if two entries of an array of tables have the same name.
+def check_names(table: str, names: Iterable[str], key: str = "name") -> None:
+    """Raise ``ValueError`` if two entries of an array of tables have the same name, which is their ``key``.
 
     >>> check_names("upstreams", ["a", "b", "a"])
     Traceback (most recent call last):
@@ -71,8 +76,8 @@ def check_names(table: str, names: Iterable[str]) -> None:
     for index, name in enumerate(names):
         if first.setdefault(name, index) != index:
             raise ValueError(
-                f"{table}[{index}].name: {name!r:.80} is not allowed; "
-                f"allowed: a name that {table}[{first[name]}] does not have"
+                f"{table}[{index}].{key}: {name!r:.80} is not allowed; "
+                f"allowed: a {key} that {table}[{first[name]}] does not have"
             )
 
 
@@ -470,11 +475,61 @@ class History(Table, frozen=True):
             )
 
 
+class ModelPrice(Table, frozen=True):
+    """``[[prices]]``: what a provider charges for the input of a model, in place of the built-in price model.
+
+    ``model``: the model's name or its beginning, up to the end of a part; ``"*"`` for each model that no other entry names.
+    ``match``: how the cache finds the beginning of a request: ``"marks"`` (up to a mark in it), ``"prefix"`` (any common
+    beginning), or ``"none"`` (no cache).
+    ``cache_write``: the price of a token that is written into the cache, in parts of the price of a token that no cache has.
+    ``cache_read``: the price of a token that is read from the cache, in the same parts; needed unless ``match`` is ``"none"``.
+    ``input``: dollars for a million tokens that no cache has; without it, costs are told in tokens alone.
+    ``ttl``: seconds after the last use for which the cache keeps a beginning; without it, that is not known.
+    ``least_tokens``: the cache keeps no shorter beginning.
+    """
+
+    model: Name
+    match: CacheMatching = "prefix"
+    cache_write: Price = 1.0
+    cache_read: Price | None = None
+    input: Dollars | None = None
+    ttl: TimeToLive | None = None
+    least_tokens: Count = 0
+
+    def __post_init__(self) -> None:
+        if self.match != "none" and self.cache_read is None:
+            raise ValueError(
+                f"cache_read: is missing with match {self.match!r}; allowed: a number from 0 to {MOST_PRICE:,}"
+            )
+        try:
+            self.price()
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+
+    def price(self) -> PriceModel:
+        """Return the price model.
+
+        >>> ModelPrice(model="gpt-5", cache_read=0.1).price().in_ten_thousandths
+        (10000, 1000)
+        """
+        return PriceModel(
+            self.model,
+            self.cache_write,
+            1.0 if self.cache_read is None else self.cache_read,
+            self.match,
+            least_tokens={"": self.least_tokens},
+            lifetime=self.ttl,
+            longest_lifetime=self.ttl,
+            input={} if self.input is None else {"": self.input},
+        )
+
+
 class Config(Table, frozen=True):
     """All settings, as ``toolcarry.toml`` has them; every one has a default. Frozen, compared by content.
 
     Each table is documented in its class: ``thinking`` (where ``thinking.summarize`` is a ``Summarize``),
     ``dedup``, ``projection``, ``sessions``, ``tool_cache``, ``history``, ``redaction``, ``serve``.
+    ``prices``: ``[[prices]]``, the prices of models, in place of the built-in ones.
     ``destinations``: ``[destinations.NAME]``, destinations of your own: ``base`` is the name of another one, and the
     other keys are the rules that differ (``toolcarry.types.destinations.RULES``).
     Values are checked when settings are loaded; a ``Config`` that is made in code is not checked.
@@ -491,9 +546,11 @@ class Config(Table, frozen=True):
     history: History = History()
     redaction: Redaction = Redaction()
     serve: Serve = Serve()
+    prices: tuple[ModelPrice, ...] = ()
     destinations: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_names("prices", (price.model for price in self.prices), "model")
         own = self.own_destinations()
         try:
             check_destination(
@@ -520,6 +577,14 @@ class Config(Table, frozen=True):
                 raise ValueError(f"destinations.{name}.{error}") from None
         return tuple(found)
 
+    def own_prices(self) -> dict[str, PriceModel]:
+        """The price models of ``[[prices]]`` by the beginning of a model's name, or ``"*"``.
+
+        >>> Config(prices=(ModelPrice(model="*", match="none"),)).own_prices()["*"].cache_read
+        1.0
+        """
+        return {each.model: each.price() for each in self.prices}
+
     def upstream_destinations(self) -> dict[str, str | Destination]:
         """The destinations of the upstreams that have one, by the upstream's name."""
         own = self.own_destinations()
@@ -538,7 +603,7 @@ class Config(Table, frozen=True):
         return self.thinking.summarize.policy(self.dedup.policy_rules())
 
     def projection_policy(self) -> ProjectPolicy:
-        """The policy of projections: ``[projection]`` and ``[dedup]``.
+        """The policy of projections: ``[projection]`` and ``[dedup]``, and the price that is set for its model.
 
         >>> Config().projection_policy().repair
         True
@@ -546,4 +611,7 @@ class Config(Table, frozen=True):
         policy = self.projection.policy(self.dedup.policy_rules())
         own = self.own_destinations()
         destination = check_destination("destination", self.projection.fields()["destination"], own)
-        return replace(policy, destination=destination)
+        prices = policy.prices
+        if prices is None and policy.model is not None:
+            prices = set_price(policy.model, self.own_prices())
+        return replace(policy, destination=destination, prices=prices)

@@ -43,8 +43,8 @@ def write_toml(config: Config, sources: Mapping[KeyPath, str] | None = None) -> 
 
     Terminal control characters are escaped. The same settings are loaded again, except for hidden passwords.
 
-    >>> write_toml(Config()).splitlines()[:3]
-    ['[thinking.summarize]', 'enabled = true', 'summarizer = "extractive"']
+    >>> write_toml(Config()).splitlines()[:4]
+    ['prices = []', '', '[thinking.summarize]', 'enabled = true']
     """
     return "\n\n".join(tables(plain_values(config), (), sources or {})) + "\n"
 
@@ -56,7 +56,8 @@ def tables(
     own = {key: value for key, value in table.items() if not holds_tables(value)}
     if own or (path and not table):
         name = ".".join(toml_key(key) for key in path if isinstance(key, str))
-        rows = [f"[[{name}]]" if isinstance(path[-1], int) else f"[{name}]"]
+        title = f"[[{name}]]" if path and isinstance(path[-1], int) else f"[{name}]"
+        rows = [title] if path else []
         for key, value in own.items():
             source = sources.get((*path, key))
             rows.append(f"{toml_key(key)} = {toml(value)}" + (f"  # {source}" if source else ""))

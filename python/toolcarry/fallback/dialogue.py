@@ -27,7 +27,7 @@ def dialogue(messages: Sequence[Any]) -> str | None:
     )
 
 
-class Turn(NamedTuple):
+class SpokenText(NamedTuple):
     """A spoken text: the position of its message, who said it, and what."""
 
     position: int
@@ -35,10 +35,10 @@ class Turn(NamedTuple):
     text: str
 
 
-def turns_of(messages: Sequence[Any]) -> list[Turn] | None:
+def turns_of(messages: Sequence[Any]) -> list[SpokenText] | None:
     """Return the turns of the active branch, newest first; ``None`` if only an importer can read one of the messages."""
     places, ahead = Places(messages), TypedAhead()
-    turns: list[Turn] = []
+    turns: list[SpokenText] = []
     for position in range(len(messages) - 1, -1, -1):
         record = object_at(position, messages[position])
         placed = places.place(record, position)
@@ -54,7 +54,9 @@ def turns_of(messages: Sequence[Any]) -> list[Turn] | None:
         text = shown_text(said.content) if speaker else ""
         if has_words(text):
             is_result = speaker == USER and begins_with_result(text)
-            turns.append(Turn(position, client or (CLIENT if is_result else str(speaker)), text))
+            turns.append(
+                SpokenText(position, client or (CLIENT if is_result else str(speaker)), text)
+            )
     return turns
 
 

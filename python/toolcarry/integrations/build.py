@@ -18,7 +18,7 @@ from toolcarry.summarize import ExtractiveSummarizer, LiteLLMSummarizer, Summari
 from toolcarry.switch import MemorySessions, Sessions, SummarizeTransformer
 from toolcarry.tool_cache import MemoryToolCache, RedisToolCache, ToolCache
 from toolcarry.tool_cache.stores import ToolStore
-from toolcarry.types.policy import AUTO, ProjectPolicy
+from toolcarry.types.policy import ProjectPolicy
 
 if TYPE_CHECKING:
     from toolcarry.integrations.recorder import Recorder
@@ -84,6 +84,7 @@ def pipeline_from(
         compact_at=settings.compact_at,
         window_tokens=config.projection_policy().window_tokens,
         destinations=config.upstream_destinations(),
+        prices=config.own_prices(),
     )
 
 
@@ -141,15 +142,12 @@ def projection_from(config: Config, *, has_references: bool = False) -> ProjectP
     If the model can ask for whole results, these are shortened when they are first sent, unless the settings have a limit.
 
     >>> from toolcarry.config.tables import Projection
-    >>> projection_from(Config(projection=Projection(enabled=True)), has_references=True).max_result_tokens
-    'auto'
+    >>> projection_from(Config(projection=Projection(enabled=True)), has_references=True).is_limited_by_place
+    True
     """
     if not config.projection.enabled:
         return None
-    policy = replace(config.projection_policy(), references=has_references)
-    limits = (policy.max_result_tokens, policy.max_result_chars)
-    is_first_sight = has_references and limits == (None, None)
-    return replace(policy, max_result_tokens=AUTO) if is_first_sight else policy
+    return replace(config.projection_policy(), references=has_references)
 
 
 def tool_cache_from(

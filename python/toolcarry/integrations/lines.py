@@ -34,6 +34,7 @@ __all__ = [
     "KnownLines",
     "LineKey",
     "LineState",
+    "SentRequest",
     "Start",
     "first",
     "shared_by",
@@ -44,13 +45,27 @@ LineKey = tuple[str, str, str]
 conversation id."""
 MOST_LINES: Final = 16
 """The maximum number of lines with the same first messages; then the least recently used one is evicted."""
+EXCERPT_BYTES: Final = 256
+"""The bytes of excerpts that count as much as a decision."""
 LAST: Final = 4
 """The number of messages at the end of a line that are compared. If these are equal, so are those before them."""
 
 
+class SentRequest(NamedTuple):
+    """The parts of a request as it was sent: a hash of the frame and of each message, and the bytes up to their ends.
+
+    ``is_marked``: True if it has a mark for the cache.
+    """
+
+    signs: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    is_marked: bool = False
+
+
 class LineState(NamedTuple):
     """The state of a line after its last request: a fingerprint of each message, the decisions, the number of calls
-    without result, the calls whose results were left out, and hashes of the last messages as they were spelled.
+    without result, the calls whose results were left out, hashes of the last messages as they were spelled, and the request
+    as it was sent, with its time and model.
     """
 
     signs: tuple[int, ...] = ()
@@ -58,12 +73,17 @@ class LineState(NamedTuple):
     missing: int = 0
     put_away: frozenset[int] = frozenset()
     ends: tuple[int, ...] = ()
+    sent: SentRequest = SentRequest()
+    sent_at: float = 0.0
+    model: object = None
 
     def weight(self) -> int:
-        """Return the number of decisions, plus an eighth of the number of fingerprints and hashes."""
+        """Return the number of decisions, those with long excerpts counted several times, plus an eighth of the number of
+        fingerprints and hashes."""
         made = self.decisions or Decisions()
         own = len(made.made) + len(made.dropped) + len(made.mends)
-        return own + (len(self.signs) + len(self.put_away)) // 8
+        own += sum(map(len, made.excerpts.values())) // EXCERPT_BYTES
+        return own + (len(self.signs) + len(self.put_away) + 2 * len(self.sent.signs)) // 8
 
 
 class Start(NamedTuple):

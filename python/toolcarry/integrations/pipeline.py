@@ -30,7 +30,8 @@ from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.tool_cache import ToolCache
 from toolcarry.types.destinations import Destination
-from toolcarry.types.policy import NO_LIMIT, ProjectPolicy, check_type
+from toolcarry.types.policy import ProjectPolicy, check_type
+from toolcarry.types.prices import PriceModel
 from toolcarry.types.results import ContextUsage
 from toolcarry.types.values import check_limit, check_seconds
 
@@ -154,6 +155,8 @@ class RequestPipeline:
 
     ``destinations`` are those of the backends that requests are projected for, if they are others than the policy's.
 
+    ``prices`` are price models by the beginning of a model's name, or ``"*"``, which come before the built-in ones.
+
     The window of a model is the one that is known, or ``window_tokens``, by default the projection's. A model whose window
     is unknown is logged once: its responses have no usage, and ``compact_at`` does nothing.
 
@@ -184,6 +187,7 @@ class RequestPipeline:
         compact_at: float = 0.0,
         window_tokens: int | None = None,
         destinations: Mapping[str, str | Destination] = MappingProxyType({}),
+        prices: Mapping[str, PriceModel] = MappingProxyType({}),
     ) -> None:
         if projection is not None:
             check_type("projection", projection, ProjectPolicy)
@@ -191,16 +195,11 @@ class RequestPipeline:
         check_seconds("timeout", timeout)
         check_limit("window_tokens", window_tokens, optional=True)
         self._transformer = transformer
-        limits = (
-            ()
-            if projection is None
-            else (projection.max_result_tokens, projection.max_result_chars)
-        )
-        self.limits_results = any(limit not in (None, NO_LIMIT) for limit in limits)
+        self.limits_results = projection is not None and projection.limits_results
         """True if a part of any result may be left out when it is first sent."""
         self._projections: Projections | None = None
         if projection is not None:
-            self._projections = Projections(projection, max_decisions, ttl, destinations)
+            self._projections = Projections(projection, max_decisions, ttl, destinations, prices)
         self._tool_cache = tool_cache
         self._recorder = recorder
         self.timeout: Final = timeout

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -11,16 +12,17 @@ from typing import Any, Final, NamedTuple
 from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
+from toolcarry.integrations.costs import cost_counts, ends_of, is_certainly_cold, sent_request
 from toolcarry.integrations.identity import RequestIdentity, opening
-from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState
+from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState, SentRequest
 from toolcarry.integrations.refetches import put_away, refetched
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 from toolcarry.switch.request_fields import RequestFields, read_fields
 from toolcarry.types.destinations import Destination
 from toolcarry.types.models import window_of
-from toolcarry.types.policy import AUTO, ProjectPolicy
-from toolcarry.types.prices import price_of
+from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.prices import PriceModel, price_of, set_price
 from toolcarry.types.values import Decisions
 
 __all__ = ["Forwarded", "Projection", "Projections"]
@@ -56,7 +58,7 @@ class Projections:
     """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds.
 
     ``destinations`` are those of the backends that have another one than the policy. Without a model or a price model in the
-    policy, a change has to pay at the prices of the model that a request names. Raises ``BackendError`` on the fallback.
+    policy, a change has to pay at the prices of the model that a request names, those in ``prices`` first. Raises ``BackendError`` on the fallback.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Projections:
         max_decisions: int,
         ttl: float,
         destinations: Mapping[str, str | Destination] = MappingProxyType({}),
+        prices: Mapping[str, PriceModel] = MappingProxyType({}),
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         _backend.require("project")
         self.policy = policy
@@ -72,6 +76,8 @@ class Projections:
             backend: replace(policy, destination=destination)
             for backend, destination in destinations.items()
         }
+        self._prices = prices
+        self._clock = clock
         self.known = KnownLines(max_decisions, ttl)
         self._evictions = Evictions(logger, "projections of conversations", "max_decisions")
 
@@ -89,23 +95,41 @@ class Projections:
         policy = self._policies.get(backend, self.policy)
         if identity is not None:
             fields = fields or read_fields(body)
-            policy = at_prices_of(policy, body, fields.model)
+            policy = at_prices_of(policy, body, fields.model, self._prices)
             key, messages = line_of(identity, fields), fields.messages
         if key is not None:
             start = self.known.start_of(key, messages)
-        made = project_body(body, policy=policy, previous=start.known.decisions)
+        price, model, now = (
+            policy.price_model,
+            None if fields is None else fields.model,
+            self._clock(),
+        )
+        idle = now - start.known.sent_at
+        previous = start.known.decisions
+        if previous is not None and is_certainly_cold(start.known, price, model, idle):
+            previous = previous.when_cold()
+        made = project_body(body, policy=policy, previous=previous)
         if made.body is body and (reason := made.report.untouched):
             return Projection(body, reason_of(reason))
         is_kept = key is not None and identity is not None and not identity.is_side_request
-        if key is None or not is_kept:
-            return Projection(made.body, tokens=made.report.tokens_after, names=made.names)
         report = made.report
+        is_warm = price is None or price.lifetime is None or idle <= price.lifetime
+        sent = sent_request(made.body) if price is not None else SentRequest()
+        unchanged = () if price is None else ends_of(body, messages)
+        costs = cost_counts(
+            price, model, sent, start.known.sent, unchanged, start.shared, is_warm=is_warm
+        )
+        if key is None or not is_kept:
+            return Projection(made.body, counts=costs, tokens=report.tokens_after, names=made.names)
         again = refetched(start.known.put_away, messages[start.shared :])
         new = made_newly(made.decisions, start.known.decisions)
         line = LineState(
             decisions=made.decisions,
             missing=report.orphan_calls,
             put_away=(start.known.put_away - again) | put_away(report, new, messages),
+            sent=sent,
+            sent_at=now,
+            model=model,
         )
         evicted = self.known.keep(key, messages, start, line)
         self._evictions.add(evicted)
@@ -116,21 +140,25 @@ class Projections:
             "tool_result_missing": max(report.orphan_calls - start.known.missing, 0),
             "tool_refetches": len(again),
         }
-        counted = {name: number for name, number in counts.items() if number}
+        counted = {name: number for name, number in {**counts, **costs}.items() if number}
         return Projection(made.body, "", evicted, counted, report.tokens_after, made.names)
 
 
-def at_prices_of(policy: ProjectPolicy, body: bytes, model: object) -> ProjectPolicy:
-    """Return a policy with the price model and the window of a model, unless the policy names them or they are not known."""
+def at_prices_of(
+    policy: ProjectPolicy, body: bytes, model: object, own: Mapping[str, PriceModel]
+) -> ProjectPolicy:
+    """Return a policy with the price model and the window of a model, unless the policy names them or they are not known.
+
+    ``own`` are the price models that are set.
+    """
     if policy.model is not None or not isinstance(model, str):
         return policy
     found = policy.prices
-    if found is None and (
-        price := price_of(model, lifetime=HOUR if asks_for_an_hour(body) else None)
-    ):
-        found = price.name
+    if found is None:
+        lifetime = HOUR if asks_for_an_hour(body) else None
+        found = set_price(model, own) or price_of(model, lifetime=lifetime)
     window = policy.window_tokens
-    if window is None and policy.max_result_tokens == AUTO:
+    if window is None and policy.is_limited_by_place:
         window = window_of(model)
     if (found, window) == (policy.prices, policy.window_tokens):
         return policy

@@ -6,7 +6,6 @@ not a plain word, are ``#1``, ``#2`` and so on. Only a text that is such a line 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from toolcarry._data import read_table
@@ -65,21 +64,6 @@ def is_marker(text: str) -> bool:
         and "\n" not in text
         and text.find("]") == len(text) - 1
     )
-
-
-_REFERENCE = re.compile(
-    rf"^{re.escape(_START)}[^\]\n]+{re.escape(_WHOLE)}([^\]\s]+)\]$", re.MULTILINE
-)
-
-
-def last_reference(text: str) -> str:
-    """Return the reference of the last marker that is a line of a text; empty without a marker.
-
-    >>> last_reference("x = 1\\n[toolcarry: 5 of 900 characters; whole: t1#2]")
-    't1#2'
-    """
-    found: list[str] = _REFERENCE.findall(text)
-    return found[-1] if found else ""
 
 
 class References:

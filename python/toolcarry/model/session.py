@@ -26,19 +26,17 @@ from toolcarry.model.formats.foreign import IMPORTED
 from toolcarry.model.formats.unread import is_known
 
 
-class LostBranch(Exception):  # noqa: N818 - not an error: the job starts again
-    """The place of a record can be decided only with all records."""
-
-
 class Branch:
     """The active branch, followed upward as the records are read, from the last one on.
 
     A job that stops early need not read the beginning of the file. Most records show their place when they are read.
-    If one doesn't, or if the expected ancestor may be missing, the branch is lost, and the job starts again with all
-    records.
+    If one doesn't, the branch is lost (``is_lost``); if the expected ancestor may be missing, it is not sure
+    (``is_sure``). Either way, the job starts again with all records.
     """
 
     def __init__(self) -> None:
+        self.is_lost = False
+        """True if a record could not be placed."""
         self._seen: set[str] = set()
         self._above: str | None = None
         """The expected ancestor: ``None`` until the last message was read, empty after the root."""
@@ -50,9 +48,9 @@ class Branch:
     def place(
         self, uuid: str, record: JsonObject, message: JsonObject | None
     ) -> tuple[str, bool] | None:
-        """Return the scope of the next record, and true if it is on the branch; ``None`` if it is written again later.
+        """Return the scope of the next record, and true if it is on the branch.
 
-        Raises ``LostBranch`` if this can't be decided.
+        ``None`` if the record is written again later, or if the branch is lost.
         """
         if uuid in self._seen:
             return None
@@ -63,35 +61,34 @@ class Branch:
         else:
             is_active = uuid != "" and uuid == self._above
         if is_active:
-            if is_side:
-                raise LostBranch
-            self._go_up(record, message)
-            return "", True
+            return self._lose() if is_side else self._go_up(record, message)
         if message is None:
             return "", False
         if is_side:
-            if not agent:
-                raise LostBranch
-            return agent, False
+            return (agent, False) if agent else self._lose()
         message_id = text_or_empty(message.get("id"))
         if message_id and (self._above or message_id in self._message_ids):
-            raise LostBranch  # it may be a part of a message on the branch
+            return self._lose()  # it may be a part of a message on the branch
         if self._above:
             self._is_in_doubt = True
         return "", False
 
-    def _go_up(self, record: JsonObject, message: JsonObject | None) -> None:
+    @property
+    def is_sure(self) -> bool:
+        """True if all places returned so far are right, whatever the earlier records are."""
+        return not self.is_lost and not self._is_in_doubt
+
+    def _go_up(self, record: JsonObject, message: JsonObject | None) -> tuple[str, bool] | None:
         self._is_in_doubt = False
         if message is not None:
             self._message_ids.add(text_or_empty(message.get("id")))
         self._above = _parent_of(record)
-        if self._above in self._seen or (not self._above and follows(record)):
-            raise LostBranch
+        is_lost = self._above in self._seen or (not self._above and follows(record))
+        return self._lose() if is_lost else ("", True)
 
-    def check(self) -> None:
-        """Raise ``LostBranch`` if a record that was skipped may be on the branch all the same."""
-        if self._is_in_doubt:
-            raise LostBranch
+    def _lose(self) -> tuple[str, bool] | None:
+        self.is_lost = True
+        return None
 
 
 def _parent_of(record: JsonObject) -> str:
@@ -224,7 +221,7 @@ class Places:
     """The places of messages, decided as they are read, from the last to the first.
 
     Without a branch to follow, the first record with a ``uuid`` makes it read all records before it.
-    ``needs_import`` is true once there was an item that only an importer can place.
+    ``needs_import`` is true once there was an item that only an importer can place, and ``is_lost`` once the branch is.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
@@ -235,12 +232,16 @@ class Places:
         self._session: RecordTree | None = None
         self._rolled_back = RolledBack()
 
+    @property
+    def is_lost(self) -> bool:
+        """True if a branch is followed and the place of an item can be decided only with all records."""
+        return self._branch is not None and self._branch.is_lost
+
     def place(self, message: JsonObject, position: int) -> Placed | None:
-        """Return the message of an item and its place; ``None`` if the item holds none, or is written again later.
+        """Return the message of an item and its place.
 
-        An item of unknown structure is its own message, so that it is reported as unread.
-
-        Raises ``LostBranch`` if a branch is followed and the place can be decided only with all records.
+        ``None`` if the item holds no message, if it is written again later, or if the branch is lost. An item of unknown
+        structure is its own message, so that it is reported as unread.
         """
         if message.get("role") is not None:
             return message, "", True
@@ -260,7 +261,7 @@ class Places:
                 self._session = RecordTree(self._messages, position + 1)
             place = self._session.place(position)
         if place is None:
-            self.repeated_records += 1
+            self.repeated_records += not self.is_lost
             return None
         held = message_in(message)
         if held is None and is_known(message, None):

@@ -15,7 +15,7 @@ from toolcarry._util.plural import counted
 from toolcarry.api.tokens import truncate
 
 __all__ = [
-    "Turn",
+    "DialogueTurn",
     "cut_turns",
     "join_turns",
     "read_turns",
@@ -191,7 +191,7 @@ TURN_MARK: Final = re.compile(r"\[(/?)(USER|ASSISTANT|SUMMARY|CLIENT)\]$", re.MU
 CUT: Final = "\n[...]\n"
 
 
-class Turn(NamedTuple):
+class DialogueTurn(NamedTuple):
     """A turn of a dialogue, with the speaker ``USER`` or ``ASSISTANT``, or none for text outside of a turn."""
 
     speaker: str
@@ -203,22 +203,22 @@ class Turn(NamedTuple):
         return f"[{self.speaker}]\n{self.text}\n[/{self.speaker}]"
 
 
-def split_turns(dialogue: str) -> list[Turn]:
+def split_turns(dialogue: str) -> list[DialogueTurn]:
     """Split a dialogue into turns; a turn that is not closed extends to the end of the text.
 
     >>> split_turns("[USER]\\nFix it.\\n[/USER]")
-    [Turn(speaker='USER', text='Fix it.')]
+    [DialogueTurn(speaker='USER', text='Fix it.')]
     """
-    turns: list[Turn] = []
+    turns: list[DialogueTurn] = []
     speaker, start = "", 0
     for mark in turn_marks(dialogue):
         if not speaker and not mark[1]:
-            turns.append(Turn("", dialogue[start : mark.start()].strip("\n")))
+            turns.append(DialogueTurn("", dialogue[start : mark.start()].strip("\n")))
             speaker, start = mark[2], mark.end() + 1
         elif mark[1] and mark[2] == speaker:
-            turns.append(Turn(speaker, dialogue[start : mark.start() - 1]))
+            turns.append(DialogueTurn(speaker, dialogue[start : mark.start() - 1]))
             speaker, start = "", mark.end()
-    turns.append(Turn(speaker, dialogue[start:].strip("\n")))
+    turns.append(DialogueTurn(speaker, dialogue[start:].strip("\n")))
     return [turn for turn in turns if turn.text.strip()]
 
 
@@ -236,34 +236,36 @@ def turn_marks(dialogue: str) -> Iterator[re.Match[str]]:
             return
 
 
-def read_turns(dialogue: str) -> list[Turn]:
+def read_turns(dialogue: str) -> list[DialogueTurn]:
     """Return the turns of a dialogue without injected text and reasoning; empty turns are left out.
 
     >>> read_turns("[USER]\\n<system-reminder>Be brief.</system-reminder>\\n[/USER]")
     []
     """
     turns = (
-        Turn(speaker, strip_reasoning(text) if speaker == "ASSISTANT" else strip_injected(text))
+        DialogueTurn(
+            speaker, strip_reasoning(text) if speaker == "ASSISTANT" else strip_injected(text)
+        )
         for speaker, text in split_turns(dialogue)
     )
     return [turn for turn in turns if turn.text.strip()]
 
 
-def join_turns(turns: Iterable[Turn]) -> str:
+def join_turns(turns: Iterable[DialogueTurn]) -> str:
     """Return the dialogue of these turns as text.
 
-    >>> join_turns([Turn("USER", "Fix it.")])
+    >>> join_turns([DialogueTurn("USER", "Fix it.")])
     '[USER]\\nFix it.\\n[/USER]'
     """
     return "\n\n".join(map(str, turns))
 
 
-def cut_turns(turns: list[Turn], limit: int) -> list[Turn]:
+def cut_turns(turns: list[DialogueTurn], limit: int) -> list[DialogueTurn]:
     """Cut the turns to about ``limit`` characters: a quarter of them from the beginning, the rest from the end.
 
     A note in between says how much was left out. A single turn that doesn't fit is cut in its middle.
 
-    >>> cut_turns([Turn("USER", "a" * 9), Turn("ASSISTANT", "b" * 50), Turn("USER", "c" * 9)], 40)[1].text
+    >>> cut_turns([DialogueTurn("USER", "a" * 9), DialogueTurn("ASSISTANT", "b" * 50), DialogueTurn("USER", "c" * 9)], 40)[1].text
     '[1 turn left out here: 50 characters]'
     """
     if sum(len(turn.text) for turn in turns) <= limit:
@@ -278,16 +280,16 @@ def cut_turns(turns: list[Turn], limit: int) -> list[Turn]:
         return head + tail
     size = sum(len(turn.text) for turn in left_out)
     gone, chars = counted(len(left_out), "turn"), counted(size, "character")
-    note = Turn("", f"[{gone} left out here: {chars}]")
+    note = DialogueTurn("", f"[{gone} left out here: {chars}]")
     return [*head, note, *tail]
 
 
-def fitting(turns: list[Turn], limit: int) -> Iterator[Turn]:
+def fitting(turns: list[DialogueTurn], limit: int) -> Iterator[DialogueTurn]:
     """Yield the first turns that fit into ``limit`` characters; cut the very first if it doesn't fit."""
     for number, (speaker, text) in enumerate(turns):
         if len(text) > limit:
             if number == 0:
-                yield Turn(speaker, truncate(text, limit, keep="ends", marker=CUT))
+                yield DialogueTurn(speaker, truncate(text, limit, keep="ends", marker=CUT))
             return
-        yield Turn(speaker, text)
+        yield DialogueTurn(speaker, text)
         limit -= len(text)

@@ -20,7 +20,7 @@ from toolcarry.model.content import STAND_INS
 from toolcarry.model.dedupe.place import SEPARATOR
 from toolcarry.model.dedupe.rules import name_forms
 from toolcarry.model.text.sanitize import clean_line
-from toolcarry.summarize.dialogue import Turn, read_turns, strip_injected
+from toolcarry.summarize.dialogue import DialogueTurn, read_turns, strip_injected
 from toolcarry.types.values import ToolBlock
 
 __all__ = ["ExtractiveSummarizer"]
@@ -211,10 +211,10 @@ SHORTEST_SENTENCE: Final = 8
 LONGEST_SENTENCE: Final = 300
 
 
-def find_decisions(turns: Iterable[Turn]) -> list[str]:
+def find_decisions(turns: Iterable[DialogueTurn]) -> list[str]:
     """Return the sentences that decide something, in order of their last mention, without code and questions.
 
-    >>> find_decisions([Turn("ASSISTANT", "I read both. We decided to keep SQLite. Shall we use WAL instead of it?")])
+    >>> find_decisions([DialogueTurn("ASSISTANT", "I read both. We decided to keep SQLite. Shall we use WAL instead of it?")])
     ['We decided to keep SQLite.']
     """
     found: dict[str, None] = {}
@@ -490,7 +490,7 @@ class ExtractiveSummarizer:
         return parts
 
 
-def spoken_parts(turns: Sequence[Turn]) -> list[Section]:
+def spoken_parts(turns: Sequence[DialogueTurn]) -> list[Section]:
     """Return the sections for requests, the latest answer, and decisions."""
     requests = [
         turn for turn in turns if turn.speaker == "USER" and not turn.text.startswith(INTERRUPTED)

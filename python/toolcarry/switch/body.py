@@ -1,4 +1,4 @@
-"""SwitchRequest bodies for the switch: read the messages from the bytes, and write changed ones back."""
+"""Request bodies for the switch: read the messages from the bytes, and write changed ones back."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ class LazyMessages(Sequence[Any]):
 
     def __init__(self, body: bytes, spans: list[tuple[int, int]]) -> None:
         self._body = body
-        self._spans = spans
+        self.spans = spans
         self._read: dict[int, Any] = {}
 
     def __len__(self) -> int:
-        return len(self._spans)
+        return len(self.spans)
 
     @overload
     def __getitem__(self, at: int) -> Any: ...
@@ -64,7 +64,7 @@ class LazyMessages(Sequence[Any]):
 
     def written(self, at: int) -> bytes:
         """Return a message as it is spelled in the body."""
-        start, end = self._spans[at]
+        start, end = self.spans[at]
         return self._body[start:end]
 
 

@@ -115,18 +115,18 @@ def find_mark(text: str) -> Mark | None:
     return _json_mark(text) if place is None else Mark(place.known.of, place.path)
 
 
-class _Place(NamedTuple):
+class _MarkPlace(NamedTuple):
     known: _Known
     start: int
     end: int
     path: str = ""
 
 
-def _place_of(text: str) -> _Place | None:
+def _place_of(text: str) -> _MarkPlace | None:
     return _place_at_ends(text) or _only_place(text)
 
 
-def _place_at_ends(text: str) -> _Place | None:
+def _place_at_ends(text: str) -> _MarkPlace | None:
     """Return the place of a mark at the beginning or the end of a text, or of the mark that the whole text is."""
     start, end = text[:END].lstrip(), text[-END:]
     start_at, end_at = len(text[:END]) - len(start), len(text) - len(end)
@@ -146,18 +146,20 @@ def _place_at_ends(text: str) -> _Place | None:
             found = pattern.fullmatch(start.rstrip()) if len(text) <= END else None
         if found is not None:
             path = found["path"] if "path" in pattern.groupindex else None
-            return _Place(known, offset + found.start(), offset + found.end(), (path or "").strip())
+            return _MarkPlace(
+                known, offset + found.start(), offset + found.end(), (path or "").strip()
+            )
     return None
 
 
-def _only_place(text: str) -> _Place | None:
+def _only_place(text: str) -> _MarkPlace | None:
     """Return the place of the mark between the two ends of a text, if it has exactly one. Several are quoted, as in a search."""
     all_found = _ANY_ONCE.finditer(text)
     first = next(all_found, None)
     if first is None or next(all_found, None) is not None:
         return None
     known = next(known for known in _ONCE if known.pattern.match(text, first.start()))
-    return _Place(known, first.start(), first.end())
+    return _MarkPlace(known, first.start(), first.end())
 
 
 def _json_mark(text: str) -> Mark | None:

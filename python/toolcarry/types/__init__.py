@@ -3,7 +3,7 @@
 from toolcarry.types.destinations import Destination
 from toolcarry.types.models import FACTORS
 from toolcarry.types.policy import CarryPolicy, ProjectPolicy
-from toolcarry.types.prices import NO_CACHE, PriceModel, price_models, price_of
+from toolcarry.types.prices import NO_CACHE, Cost, PriceModel, price_models, price_of
 from toolcarry.types.results import (
     CONTEXT_LEVELS,
     Amount,
@@ -50,6 +50,7 @@ __all__ = [
     "ContextSurvey",
     "ContextUsage",
     "Converted",
+    "Cost",
     "Decisions",
     "Destination",
     "Fate",

@@ -132,8 +132,8 @@ def checked_inputs(name: str, value: Any) -> bool | tuple[str, ...]:
     return tools
 
 
-def checked_prices(name: str, value: Any) -> str | None:
-    if value is not None:
+def checked_prices(name: str, value: Any) -> str | PriceModel | None:
+    if value is not None and not isinstance(value, PriceModel):
         check_choice(name, value, tuple(price_models()))
     return value  # type: ignore[no-any-return]
 
@@ -355,12 +355,13 @@ class CarryPolicy(ResultPolicy):
 @declared
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ProjectPolicy(ResultPolicy):
-    """The policy of ``project``: what of a request is replaced and repaired. No limit is set by default.
+    """The policy of ``project``: what of a request is replaced and repaired.
 
     ``max_result_tokens``: The limit on one result, in tokens: a number, a share of the window such as ``"5%"``, or ``"auto"``.
-    ``"auto"`` is for a model that can ask for the whole result, as with ``retrieval_tool``: the output of a command is
-    shortened to about 1,000 tokens, and to 500 once all results take 5 % of the window; other results to about 8,000, and
-    to 4,000 in a full window. The window counts up to 200,000 tokens, as for a model that is not known.
+    ``"auto"`` depends on what is before: the output of a command is shortened to about 1,000 tokens, and to 500 once all
+    results take 5 % of the window; other results to about 8,000, and to 4,000 in a full window. The window counts up to
+    200,000 tokens, as for a model that is not known. A request below 4,096 tokens stays as it is. Default: ``"auto"``, unless
+    ``max_result_chars`` is set, or ``references`` is off, since nobody could ask for the whole result then.
     ``max_request_tokens``: The limit on the whole request, in tokens: a number, or a share of the window such as ``"80%"``. If
     a request is longer, old results are shortened to 400 tokens and then cleared, oldest first, until it is at 60 % of the
     limit. A result may therefore change twice and break the prompt cache twice; ``content="off"`` clears it in one step.
@@ -372,8 +373,8 @@ class ProjectPolicy(ResultPolicy):
     ``clear_at_least_tokens``: Superseded results that were already sent are replaced if that saves this many tokens together.
     Default: if that pays at the provider's prices, and is covered by what the conversation has saved so far.
     ``prices``: The name of a price model (docs/reference/prices.md), such as ``"gpt-5"``, or ``"none"`` for a provider without
-    a cache. Default: that of ``model``; in the proxy, else that of the model that the request names; else every built-in one
-    at once.
+    a cache, or one of your own (``PriceModel``; in the settings file ``[[prices]]``). Default: that of ``model``; in the
+    proxy, else that of the model that the request names; else every built-in one at once.
     ``clear_tool_inputs``: Replace old arguments that hold nothing new by markers, in calls before the last three turns: text
     written to a file that was read or written in full later, the old text of an edit, and text of failed edits. True for
     all tools, or a list of their names. Default: only in a request over ``max_request_tokens``, before any result is
@@ -403,7 +404,7 @@ class ProjectPolicy(ResultPolicy):
     repair: bool = False
     destination: str | Destination | Mapping[str, Any] | None = None
     clear_at_least_tokens: int | None = None
-    prices: str | None = None
+    prices: str | PriceModel | None = None
     clear_tool_inputs: bool | tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
     keep_last_results: int = 0
@@ -413,6 +414,27 @@ class ProjectPolicy(ResultPolicy):
     def __post_init__(self) -> None:
         ResultPolicy.__post_init__(self)
         refuse_both(self, "max_all_results_tokens", "max_all_results_chars")
+
+    @property
+    def is_limited_by_place(self) -> bool:
+        """True if the limit on a result depends on its kind and on what is before it: ``"auto"``, which is the default.
+
+        >>> ProjectPolicy().is_limited_by_place, ProjectPolicy(max_result_chars=2_000).is_limited_by_place
+        (True, False)
+        """
+        if self.max_result_tokens is None:
+            return self.max_result_chars is None and self.references
+        return self.max_result_tokens == AUTO
+
+    @property
+    def limits_results(self) -> bool:
+        """True if a part of any result may be left out when it is first sent.
+
+        >>> ProjectPolicy(references=False).limits_results, ProjectPolicy(max_result_tokens=500).limits_results
+        (False, True)
+        """
+        limits = (self.max_result_tokens, self.max_result_chars)
+        return self.is_limited_by_place or any(limit not in (None, NO_LIMIT) for limit in limits)
 
     @property
     def price_bounds(self) -> tuple[tuple[int, int], ...]:
@@ -429,6 +451,8 @@ class ProjectPolicy(ResultPolicy):
     @property
     def price_model(self) -> PriceModel | None:
         """The price model that is set, or that of the model."""
+        if isinstance(self.prices, PriceModel):
+            return self.prices
         if self.prices is not None:
             return price_models()[self.prices]
         return None if self.model is None else price_of(self.model)
@@ -473,7 +497,7 @@ class ProjectOptions(ResultOptions, total=False):
     repair: bool
     destination: str | Destination | Mapping[str, Any] | None
     clear_at_least_tokens: int | None
-    prices: str | None
+    prices: str | PriceModel | None
     clear_tool_inputs: bool | tuple[str, ...] | None
     exclude_tools: tuple[str, ...]
     keep_last_results: int
@@ -511,6 +535,8 @@ def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
     (80000, 1.25)
     """
     given = {name: getattr(policy, name) for name in policy.token_limits}
+    if isinstance(policy, ProjectPolicy) and policy.is_limited_by_place:
+        given["max_result_tokens"] = AUTO
     if policy.model is None and str not in map(type, given.values()):
         return policy, 1.0
     encoding, factor = policy.encoding, 1.0
@@ -527,7 +553,7 @@ def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
             limits[name] = AUTO
             limits["window_tokens"] = None if window is None else math.floor(window / factor)
     if isinstance(policy, ProjectPolicy) and (price := policy.price_model) is not None:
-        limits["prices"] = price.name
+        limits["prices"] = price
     return replace(policy, model=None, encoding=encoding, **limits), factor
 
 

@@ -4,27 +4,63 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from toolcarry._data import read_prices
+from toolcarry.errors import ConfigError
+from toolcarry.types.values import check_choice
 
-__all__ = ["ALL_PRICES", "NO_CACHE", "CacheMatching", "PriceModel", "price_models", "price_of"]
+if TYPE_CHECKING:
+    from toolcarry.types.values import ProjectReport
+
+__all__ = [
+    "ALL_PRICES",
+    "ANY_MODEL",
+    "MOST_PRICE",
+    "NO_CACHE",
+    "CacheMatching",
+    "Cost",
+    "PriceModel",
+    "price_models",
+    "price_of",
+    "set_price",
+]
 
 CacheMatching = Literal["marks", "prefix", "none"]
 
 NO_CACHE: Final = "none"
 """The name of the price model without a cache."""
+ANY_MODEL: Final = "*"
+"""Stands for each model that no other price names."""
+MOST_PRICE: Final = 1_000
+"""The most that a written or a read token may cost, in parts of one that no cache has."""
 ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
 """The prices with the lowest and the highest ratio among the built-in price models, in ten-thousandths.
 
 What holds at both holds at every price between them. They stand here, so that a projection need not read the table."""
 
 
+class Cost(NamedTuple):
+    """The input of a request, as its provider sees it.
+
+    ``written``, ``read`` and ``uncached`` are the tokens that are written into the cache, read from it, and not in it;
+    ``units`` is their price, in tokens that no cache has.
+    """
+
+    written: int
+    read: int
+    uncached: int
+    units: float
+
+
 @dataclass(frozen=True, slots=True)
 class PriceModel:
     """The price of input tokens with a prompt cache, in parts of the price of a token that no cache has.
+
+    >>> PriceModel("own", cache_write=1.0, cache_read=0.25, matching="prefix").in_ten_thousandths
+    (10000, 2500)
 
     ``cache_write``: The price of a token that is written into the cache.
     ``cache_read``: The price of a token that is read from it.
@@ -43,14 +79,27 @@ class PriceModel:
     cache_write: float
     cache_read: float
     matching: CacheMatching
-    lookback: int | None
-    least_tokens: Mapping[str, int]
-    lifetime: int | None
-    longest_lifetime: int | None
-    input: Mapping[str, float]
-    destinations: tuple[str, ...]
-    source: tuple[str, ...]
-    date: dt.date
+    lookback: int | None = None
+    least_tokens: Mapping[str, int] = field(default_factory=lambda: {"": 0}, hash=False)
+    lifetime: float | None = None
+    longest_lifetime: float | None = None
+    input: Mapping[str, float] = field(default_factory=dict, hash=False)
+    destinations: tuple[str, ...] = ()
+    source: tuple[str, ...] = ()
+    date: dt.date | None = None
+
+    def __post_init__(self) -> None:
+        """Raise a ``ConfigError`` for a price that no provider can have."""
+        check_choice("matching", self.matching, get_args(CacheMatching))
+        for name in ("cache_write", "cache_read"):
+            value = getattr(self, name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not is_number or not 0 <= value <= MOST_PRICE:
+                raise ConfigError(
+                    f"{name}: {value!r:.80} is not allowed; allowed: a number from 0 to {MOST_PRICE}"
+                )
+            if self.matching == "none" and value != 1:
+                raise ConfigError(f"{name}: {value!r} is not allowed without a cache; allowed: 1")
 
     @property
     def in_ten_thousandths(self) -> tuple[int, int]:
@@ -69,6 +118,44 @@ class PriceModel:
         """
         found = longest_match(model, self.least_tokens) if model else None
         return max(self.least_tokens.values()) if found is None else self.least_tokens[found]
+
+    def cost(self, written: int, read: int, model: str = "", *, is_marked: bool = True) -> Cost:
+        """Return the cost of a request that writes and reads so many tokens, if the cache takes it.
+
+        ``is_marked``: False if it has no mark, where a cache needs one.
+
+        >>> price_models()["claude"].cost(1_000, 9_000)
+        Cost(written=1000, read=9000, uncached=0, units=2150.0)
+        >>> price_models()["claude"].cost(1_000, 0, "claude-opus-4-6")
+        Cost(written=0, read=0, uncached=1000, units=1000.0)
+        """
+        total = written + read
+        is_cached = self.matching == "prefix" or (self.matching == "marks" and is_marked)
+        if not is_cached or total < self.least_of(model):
+            return Cost(0, 0, total, float(total))
+        return Cost(written, read, 0, written * self.cache_write + read * self.cache_read)
+
+    def costs(
+        self,
+        report: ProjectReport,
+        model: str = "",
+        *,
+        is_warm: bool = True,
+        is_marked: bool = True,
+    ) -> tuple[Cost, Cost]:
+        """Return the cost of a projected request, and that of sending it unchanged.
+
+        ``report`` is that of its projection. ``is_warm``: False if the cache holds nothing of the request before.
+        """
+        sent = (report.written_tokens, report.read_tokens)
+        read = min(max(report.read_tokens + report.read_tokens_saved, 0), report.unchanged_tokens)
+        without = (report.unchanged_tokens - read, read)
+        if not is_warm:
+            sent, without = (sum(sent), 0), (sum(without), 0)
+        return (
+            self.cost(*sent, model, is_marked=is_marked),
+            self.cost(*without, model, is_marked=is_marked),
+        )
 
     def dollars(self, tokens: float, model: str) -> float | None:
         """Return the price of input tokens that no cache has; None for a model whose price is not known.
@@ -125,6 +212,19 @@ def price_of(model: str, *, lifetime: int | None = None) -> PriceModel | None:
     fitting = [price for key, price in found if len(key) == longest]
     exact = [price for price in fitting if price.lifetime == lifetime]
     return next(iter(exact or fitting), None)
+
+
+def set_price(model: str, prices: Mapping[str, PriceModel]) -> PriceModel | None:
+    """Return the price model that a user set for a model, by the beginning of its name, or for any.
+
+    >>> own = {name: PriceModel(name, 1.0, 0.5, "prefix") for name in ("gpt-5", "*")}
+    >>> set_price("openai/gpt-5-mini", own).name, set_price("llama", own).name, set_price("llama", {})
+    ('gpt-5', '*', None)
+    """
+    found = longest_match(
+        model, {name: price for name, price in prices.items() if name != ANY_MODEL}
+    )
+    return prices.get(ANY_MODEL if found is None else found)
 
 
 def longest_match(model: str, names: Mapping[str, object]) -> str | None:

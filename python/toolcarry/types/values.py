@@ -367,12 +367,14 @@ class Decisions(Value, frozen=True):
 
     ``messages`` counts the messages; ``made`` and ``dropped`` are keyed by reference, and ``mends`` are those of its
     report. ``signs`` holds the signs of all calls and results that the decisions name. A decision is void if the sign
-    has changed. ``savings`` is what the conversation has saved so far: the bytes that were not written into the provider's
+    has changed. ``excerpts`` say which parts of a shortened result stayed, each in at most 2,048 bytes with a number of the
+    version and a checksum of the whole result, so that the next projection need not read it again. ``savings`` is what the conversation has saved so far: the bytes that were not written into the provider's
     cache, and those that were not read from it.
     """
 
     messages: int = 0
     made: Mapping[str, Decision] = field(default_factory=dict)
+    excerpts: Mapping[str, bytes] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
     mends: frozenset[Mend] = frozenset()
     signs: Mapping[str, Sign] = field(default_factory=dict)
@@ -393,7 +395,8 @@ class ProjectReport(Value, frozen=True):
     and ``older_images`` each image that a line took the place of. ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
     over its limit, after everything that may be removed is gone. ``stable_prefix_tokens`` estimates, by bytes, how much
     of the beginning is the same as in the previous projection (without one: in the input), and ``cache_break_tokens``
-    how much of the messages that were sent before has to be read again. ``write_tokens_saved`` and ``read_tokens_saved``
+    how much of the messages that were sent before has to be read again. ``written_tokens`` and ``read_tokens`` estimate what
+    this request writes into the provider's cache and reads from it (without ``previous``, it writes all), and ``unchanged_tokens`` the tokens of the request as it came. ``write_tokens_saved`` and ``read_tokens_saved``
     estimate how many tokens fewer this request writes into the provider's cache and reads from it than an unchanged one
     would (negative: more; without ``previous``, 0). ``not_repaired`` names what could not be
     repaired: the formats of the messages, if a request mixes several, or its only one is not a provider's; or the kind
@@ -423,6 +426,9 @@ class ProjectReport(Value, frozen=True):
     not_repaired: str = ""
     stable_prefix_tokens: int = 0
     cache_break_tokens: int = 0
+    written_tokens: int = 0
+    read_tokens: int = 0
+    unchanged_tokens: int = 0
     write_tokens_saved: int = 0
     read_tokens_saved: int = 0
     untouched: str = ""

@@ -158,6 +158,8 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("progress", Texts),
             ("noise", Texts),
             ("headers", Texts),
+            ("closings", Texts),
+            ("own_folders", Texts),
             ("more_notes", Texts),
             ("footers", Texts),
             ("rules", Texts),

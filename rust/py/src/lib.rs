@@ -1,21 +1,24 @@
 //! The Python binding: it extracts arguments, calls the core, and wraps the outcome. It has no logic of its own.
+//! A module imports only from those declared before it (`.ci/rust_layers`).
 
-mod blocks;
-mod bytes;
-mod context;
-mod errors;
-mod from_json;
-mod inspection;
-mod policy;
-mod projection;
+mod records;
 mod py_text;
 mod py_value;
-mod records;
+mod encodings;
+mod policy;
+mod errors;
+mod bytes;
+mod from_json;
+mod unread;
+mod text;
+mod tokens;
+mod blocks;
+mod context;
+mod inspection;
+mod projection;
 mod session_lines;
 mod signs;
 mod text_history;
-mod tokens;
-mod unread;
 
 use pyo3::prelude::*;
 
@@ -42,9 +45,9 @@ mod _core {
     #[pymodule_export]
     use super::projection::{are_plain, project, project_body, project_imported};
     #[pymodule_export]
-    use super::py_text::{has_cut_word, has_side_effects, truncate};
-    #[pymodule_export]
     use super::session_lines::read_lines;
+    #[pymodule_export]
+    use super::text::{has_cut_word, has_side_effects, truncate};
     #[pymodule_export]
     use super::text_history::recount;
     #[pymodule_export]

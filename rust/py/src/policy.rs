@@ -14,8 +14,8 @@ use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
 use toolcarry::text::truncate::Keep;
 
+use crate::encodings::load;
 use crate::py_text::text_of;
-use crate::tokens::load;
 
 static DEFAULT_RULES: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static CAREFUL: LazyLock<RuleSet> = LazyLock::new(|| RuleSet::new(Vec::new(), true));

@@ -7,13 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::string::PyStringData;
 use pyo3::types::{PyBytes, PyString};
 use toolcarry::context::output::Output;
-use toolcarry::dedupe::shell;
-use toolcarry::text::cut_words;
 use toolcarry::text::piece::Piece;
-use toolcarry::text::truncate::Keep;
 use toolcarry::text::{Text, Width};
-
-use crate::policy::extract_keep;
 
 /// Borrow the characters of a string, in the width that the string stores them in.
 pub(crate) fn text_of<'a>(string: Borrowed<'a, '_, PyString>) -> Text<'a> {
@@ -91,23 +86,6 @@ pub(crate) fn string_of<'py>(py: Python<'py>, text: Text<'_>) -> PyResult<Bound<
     }
 }
 
-/// Return at most `limit` characters of `text`, with the marker at the cut.
-#[pyfunction]
-#[pyo3(signature = (text, limit, *, keep, marker))]
-pub(crate) fn truncate<'py>(
-    text: &Bound<'py, PyString>,
-    limit: usize,
-    keep: &str,
-    marker: &Bound<'py, PyString>,
-) -> PyResult<Bound<'py, PyString>> {
-    let given = text_of(text.as_borrowed());
-    let (head, tail) = toolcarry::text::sanitize::cut_text(given, limit, extract_keep(keep).unwrap_or(Keep::Head));
-    if head == tail {
-        return Ok(text.clone());
-    }
-    joined(text.py(), given, (head, tail), text_of(marker.as_borrowed()))
-}
-
 /// Create a string from the head of a cut text, the marker, and the tail.
 pub(crate) fn joined<'py>(
     py: Python<'py>,
@@ -120,16 +98,4 @@ pub(crate) fn joined<'py>(
     output.push(Piece::Borrowed(marker));
     output.push(Piece::Borrowed(text.slice(tail, text.len())));
     new_string(py, &output)
-}
-
-/// Return true if the text contains a word that a mark of truncation uses.
-#[pyfunction]
-pub(crate) fn has_cut_word(text: &Bound<'_, PyString>) -> bool {
-    cut_words::has_cut_word(text_of(text.as_borrowed()))
-}
-
-/// Return true if a shell command line writes.
-#[pyfunction]
-pub(crate) fn has_side_effects(command: &Bound<'_, PyString>) -> bool {
-    shell::has_side_effects(&text_of(command.as_borrowed()).to_utf8())
 }

@@ -8,9 +8,9 @@ use toolcarry::session_lines::{Part, PartKind, Unread, read_line};
 use toolcarry::text::OwnedText;
 
 use crate::bytes::{LARGE, ask_reference};
+use crate::encodings::load;
 use crate::py_text::string_of;
 use crate::records::row;
-use crate::tokens::load;
 
 /// Return the parts of session lines; lines that the core can't read go to the fallback. The interpreter is released
 /// if the lines are large in total. Returns `None` if an importer has to read one of them.

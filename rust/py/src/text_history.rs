@@ -12,11 +12,11 @@ use toolcarry::text_history::{RecountCounts, RecountOptions, Recounted};
 
 use crate::bytes::{decode, in_body};
 use crate::context::reasons_dict;
+use crate::encodings::load;
 use crate::errors::{Answer, answer, readable};
 use crate::py_text::{new_string, string_of, text_of};
 use crate::py_value::Arena;
 use crate::records::{record, row};
-use crate::tokens::load;
 use crate::unread::unread_of;
 
 /// Return the text history of a conversation, with its report.

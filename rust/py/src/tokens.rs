@@ -1,31 +1,20 @@
-//! The kernels that count and cut by tokens, with the vocabularies in the package's data.
+//! The kernels that count and cut by tokens.
 
 use std::convert::Infallible;
-use std::path::PathBuf;
-use std::sync::{LazyLock, OnceLock};
 
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyList, PyString};
 use toolcarry::input::messages::{Halt, List};
 use toolcarry::text::truncate::Keep;
 use toolcarry::tokens::messages as job;
-use toolcarry::tokens::{Encoding, EncodingName, Memo};
 
 use crate::bytes::{LARGE, ask_reference, in_body};
+use crate::encodings::{MEMO, load};
 use crate::errors::{Answer, answer, readable};
 use crate::policy::extract_keep;
 use crate::py_text::{joined, text_of};
 use crate::py_value::Arena;
-
-/// The size of the memo: enough for the texts of several hundred conversations.
-const MEMO_BYTES: usize = 16 << 20;
-
-pub(crate) static MEMO: LazyLock<Memo> = LazyLock::new(|| Memo::new(MEMO_BYTES));
-static O200K_BASE: OnceLock<Encoding> = OnceLock::new();
-static CL100K_BASE: OnceLock<Encoding> = OnceLock::new();
 
 /// Return the number of tokens in a string. The interpreter is released if the text is large, which is safe because its
 /// characters never change.
@@ -93,21 +82,4 @@ fn body_tokens<'py>(body: &Bound<'py, PyBytes>, name: &str) -> Answer<'py> {
 #[pyfunction]
 pub(crate) fn resize_token_memo(size: usize) {
     MEMO.resize(size);
-}
-
-/// Return the encoding with this name; its vocabulary is read only once.
-pub(crate) fn load(py: Python<'_>, name: &str) -> PyResult<&'static Encoding> {
-    let bad = |reason: String| PyValueError::new_err(format!("{name}: {reason}"));
-    let (known, slot) = match EncodingName::parse(name) {
-        Some(known @ EncodingName::O200kBase) => (known, &O200K_BASE),
-        Some(known @ EncodingName::Cl100kBase) => (known, &CL100K_BASE),
-        None => return Err(bad("no known encoding".to_owned())),
-    };
-    if let Some(encoding) = slot.get() {
-        return Ok(encoding);
-    }
-    let folder: PathBuf = py.import(intern!(py, "toolcarry._data"))?.getattr(intern!(py, "VOCABULARIES"))?.extract()?;
-    let packed = std::fs::read(folder.join(format!("{name}.bpe")))?;
-    let encoding = Encoding::parse(known, &packed).map_err(|error| bad(error.to_string()))?;
-    Ok(slot.get_or_init(|| encoding))
 }

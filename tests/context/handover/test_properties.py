@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders.wire import bash, edit, join, read, turn, write
-from support.examples import examples
+from support.examples import IS_LONG, examples
 from support.oracles import markdown
 from support.strategies.conversations import summaries, transcripts
 from support.strategies.policies import carry_policy
@@ -179,7 +179,10 @@ GROWING = {
 }
 
 
+SIZES = (500, 2_000) if IS_LONG else (200, 800)
+
+
 @pytest.mark.parametrize("name", GROWING)
 def test_the_work_is_linear(name: str) -> None:
-    small, large = (calls_of_functions(GROWING[name](size)) for size in (500, 2_000))
+    small, large = (calls_of_functions(GROWING[name](size)) for size in SIZES)
     assert large <= 5 * small

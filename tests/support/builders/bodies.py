@@ -207,6 +207,9 @@ def projection_like(policy: CarryPolicy, *, repair: bool) -> ProjectPolicy:
 BY_BYTES = {
     "stable_prefix_tokens": 0,
     "cache_break_tokens": 0,
+    "written_tokens": 0,
+    "read_tokens": 0,
+    "unchanged_tokens": 0,
     "write_tokens_saved": 0,
     "read_tokens_saved": 0,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from support.providers.fakes import Call, Turn
+from support.providers.fakes import Call, ScriptedTurn
 
 from toolcarry.config import parse_config
 
@@ -18,7 +18,7 @@ ME = {"authorization": "Bearer test-key"}
 OTHER = {"authorization": "Bearer other-key"}
 HELLO = [{"role": "user", "content": "What is in a.py?"}]
 GO_ON = {"role": "user", "content": "Go on."}
-TALK = [Turn(calls=[Call("read", {"path": "/a.py"})]), Turn("It says x = 1.")]
+TALK = [ScriptedTurn(calls=[Call("read", {"path": "/a.py"})]), ScriptedTurn("It says x = 1.")]
 
 
 def parameters(word: str) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 import dataclasses
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
+from toolcarry import ToolBlock
 from toolcarry.types.value import Value
 
 
@@ -13,6 +15,22 @@ def outcome(job: Callable[[], Any]) -> Any:
         return plain(job())
     except Exception as error:  # noqa: BLE001  any difference at all is a bug
         return type(error), str(error), getattr(error, "position", None)
+
+
+def compare(both: tuple[ModuleType, ModuleType], job: str, *given: Any) -> None:
+    """Check that a job has the same outcome on both backends."""
+    python, rust = (getattr(kernels, job) for kernels in both)
+    wanted = outcome(lambda: python(*given))
+    assert outcome(lambda: rust(*given)) == wanted
+
+
+def blocks_of(both: tuple[ModuleType, ModuleType], messages: Any) -> list[ToolBlock] | None:
+    """Return the blocks of messages; ``None`` if they are refused."""
+    try:
+        found: list[ToolBlock] = both[0].extract_tool_blocks(messages)
+    except Exception:  # noqa: BLE001  whatever it is, ``compare`` has compared it
+        return None
+    return found
 
 
 def plain(value: Any) -> Any:

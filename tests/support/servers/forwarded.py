@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, Turn
+from support.providers.fakes import AnthropicFake, OllamaFake, OpenAIFake, ScriptedTurn
 
 MESSAGES = [{"role": "user", "content": "Hi"}]
-LONG = Turn("A long answer that comes in many pieces, one by one, to its end.")
+LONG = ScriptedTurn("A long answer that comes in many pieces, one by one, to its end.")
 FAKES = {"anthropic": AnthropicFake, "openai": OpenAIFake, "ollama": OllamaFake}
 
 

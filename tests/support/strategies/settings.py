@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from toolcarry.config.schema import alternatives, root, struct_of
+from toolcarry.config.schema import alternatives, item_of, root, struct_of
+from toolcarry.config.tables import ModelPrice
 
 URLS = ("http://127.0.0.1:11434", "https://api.example.com/v1", "http://[::1]:80/a@b")
 CHOSEN = {
@@ -41,7 +42,8 @@ TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 
 def values(kind: inspect.Type, name: str = "") -> st.SearchStrategy[Any]:
     """Return values that TOML may have where the table expects this kind of value."""
-    if name in CHOSEN:
+    item = item_of(kind)
+    if name in CHOSEN and (item is None or struct_of(item) is None):
         return CHOSEN[name]
     return st.one_of([values_of(each) for each in alternatives(kind)])
 
@@ -64,7 +66,7 @@ def values_of(kind: inspect.Type) -> st.SearchStrategy[Any]:
         return TEXT.filter(bool) if kind.min_length else TEXT
     assert isinstance(kind, inspect.VarTupleType)
     items, is_table = values(kind.item_type), struct_of(kind.item_type) is not None
-    unique = (lambda item: item.get("name", repr(item))) if is_table else None
+    unique = (lambda item: item.get("name", item.get("model", repr(item)))) if is_table else None
     return st.lists(items, min_size=kind.min_length or 0, max_size=3, unique_by=unique)
 
 
@@ -74,7 +76,14 @@ def table(kind: inspect.StructType) -> st.SearchStrategy[dict[str, Any]]:
         {name: value for name, (required, value) in fields.items() if required},
         optional={name: value for name, (required, value) in fields.items() if not required},
     )
-    return drawn.map(one_of_two)
+    return drawn.map(priced if kind.cls is ModelPrice else one_of_two)
+
+
+def priced(drawn: dict[str, Any]) -> dict[str, Any]:
+    """Without a cache, no token has a price of its own; with one, a token that is read has."""
+    if drawn.get("match") == "none":
+        return {**drawn, "cache_write": 1.0, "cache_read": 1.0}
+    return {"cache_read": 0.5, **drawn}
 
 
 def one_of_two(drawn: dict[str, Any]) -> dict[str, Any]:

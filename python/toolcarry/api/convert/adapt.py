@@ -31,10 +31,10 @@ from toolcarry.api.convert.model import (
     Media,
     Orphan,
     Part,
+    PortableTurn,
     Result,
     Text,
     Thought,
-    Turn,
 )
 from toolcarry.api.convert.native import BLOCKS, is_own_call, is_own_result, is_server_call
 from toolcarry.model.content import part_text, result_text
@@ -61,10 +61,10 @@ def signature_of(wire: JsonObject) -> str:
     return "" if found == UNSIGNED else found
 
 
-def split_prompt(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Turn]]:
+def split_prompt(turns: Sequence[PortableTurn], losses: Losses) -> tuple[str, list[PortableTurn]]:
     """Return the system prompt as one text, and the other turns. System text between turns moves to the prompt, and is reported."""
     prompt: list[str] = []
-    others: list[Turn] = []
+    others: list[PortableTurn] = []
     for turn in turns:
         if turn.role != "system":
             others.append(turn)
@@ -137,20 +137,20 @@ BEDROCK: Final = Capabilities(
 OLLAMA: Final = Capabilities("ollama", {"image": DATA}, has_plain_thinking=True)
 
 
-def fit(turns: Sequence[Turn], holds: Capabilities, losses: Losses) -> list[Turn]:
+def fit(turns: Sequence[PortableTurn], holds: Capabilities, losses: Losses) -> list[PortableTurn]:
     """Return the turns with only what the target can hold; empty ones are dropped."""
-    found: list[Turn] = []
+    found: list[PortableTurn] = []
     for turn in turns:
         fitting = Fitting(turn, holds, losses)
         found.append(replace(turn, parts=tuple(fitting.parts())))
-        found.append(Turn("user", tuple(fitting.moved)))
+        found.append(PortableTurn("user", tuple(fitting.moved)))
     return [turn for turn in found if turn.parts or "audio" in turn.members]
 
 
 class Fitting:
     """Fits one turn to the target."""
 
-    def __init__(self, turn: Turn, holds: Capabilities, losses: Losses) -> None:
+    def __init__(self, turn: PortableTurn, holds: Capabilities, losses: Losses) -> None:
         self._turn = turn
         self._holds = holds
         self._losses = losses
@@ -408,7 +408,7 @@ def is_malformed(arguments: object) -> bool:
 PartOf = TypeVar("PartOf", Call, Item, Orphan)
 
 
-def wrap_malformed(turns: Iterable[Turn]) -> list[Turn]:
+def wrap_malformed(turns: Iterable[PortableTurn]) -> list[PortableTurn]:
     """Return the turns with an object in place of arguments that are not JSON, which destinations refuse."""
 
     def wrapped(part: Part) -> Part:
@@ -425,12 +425,12 @@ REPEATING: Final = ("openai", "responses", "gemini")
 """The targets that accept the same id again in another turn."""
 
 
-def give_ids(turns: Sequence[Turn], target: Family, losses: Losses) -> list[Turn]:
+def give_ids(turns: Sequence[PortableTurn], target: Family, losses: Losses) -> list[PortableTurn]:
     """Return the turns with ids that pair calls and results. Ollama gets only the ids that the order cannot replace, and
     for Gemini no id is made up that the order can replace.
     """
     ids = Ids(turns, target, losses)
-    found: list[Turn] = []
+    found: list[PortableTurn] = []
     for turn in turns:
         parts = (
             ids.named(part) if isinstance(part, (Call, Orphan)) else part for part in turn.parts
@@ -443,7 +443,7 @@ def give_ids(turns: Sequence[Turn], target: Family, losses: Losses) -> list[Turn
 class Ids:
     """The ids that were assigned, and those of later calls."""
 
-    def __init__(self, turns: Sequence[Turn], target: Family, losses: Losses) -> None:
+    def __init__(self, turns: Sequence[PortableTurn], target: Family, losses: Losses) -> None:
         self._target = target
         self._losses = losses
         self._given: set[str] = set()
@@ -505,12 +505,12 @@ class Ids:
             self._losses.add(None, "no_ids", "calls and results are paired by their order")
 
 
-def parts_of_kind(turns: Iterable[Turn], kind: type[PartOf]) -> Iterator[PartOf]:
+def parts_of_kind(turns: Iterable[PortableTurn], kind: type[PartOf]) -> Iterator[PartOf]:
     """Return the parts of one kind."""
     return (part for turn in turns for part in turn.parts if isinstance(part, kind))
 
 
-def clear_ids(turns: Iterable[Turn]) -> set[str]:
+def clear_ids(turns: Iterable[PortableTurn]) -> set[str]:
     """Return the repeated ids whose calls can be distinguished by position: each has one result and a separate turn."""
     seen: set[str] = set()
     unclear: set[str] = set()

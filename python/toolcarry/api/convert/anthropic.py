@@ -8,13 +8,22 @@ from typing import Any
 from toolcarry.api.convert.adapt import arguments_of, split_prompt
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url
-from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.api.convert.model import (
+    Call,
+    Media,
+    Orphan,
+    Part,
+    PortableTurn,
+    Result,
+    Text,
+    results_of,
+)
 from toolcarry.api.convert.native import is_own_call, is_own_result
 
 Block = dict[str, Any]
 
 
-def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[dict[str, Any]]]:
+def write(turns: Sequence[PortableTurn], losses: Losses) -> tuple[str, list[dict[str, Any]]]:
     """Return the system prompt and the messages. Consecutive turns of one side are one message."""
     system, turns = split_prompt(turns, losses)
     messages: list[dict[str, Any]] = []

@@ -12,7 +12,16 @@ from typing import Any, Final
 from toolcarry.api.convert.adapt import BEDROCK, arguments_of, split_prompt
 from toolcarry.api.convert.anthropic import add
 from toolcarry.api.convert.losses import Losses
-from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.api.convert.model import (
+    Call,
+    Media,
+    Orphan,
+    Part,
+    PortableTurn,
+    Result,
+    Text,
+    results_of,
+)
 from toolcarry.api.convert.native import is_own_call, is_own_result, with_id
 
 Block = dict[str, Any]
@@ -21,7 +30,7 @@ REFUSED: Final = re.compile(r"[^A-Za-z0-9()\[\]-]+")
 """The characters that a document's name must not contain. Two consecutive spaces are not allowed either."""
 
 
-def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Block]]:
+def write(turns: Sequence[PortableTurn], losses: Losses) -> tuple[str, list[Block]]:
     """Return the system prompt and the messages, in which user and assistant alternate."""
     system, turns = split_prompt(turns, losses)
     writer = Writer()

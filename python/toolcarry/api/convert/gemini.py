@@ -11,13 +11,22 @@ from typing import Any
 from toolcarry._util.plural import counted
 from toolcarry.api.convert.adapt import UNSIGNED, arguments_of, signature_of, split_prompt
 from toolcarry.api.convert.losses import Losses
-from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Text, Turn, results_of
+from toolcarry.api.convert.model import (
+    Call,
+    Media,
+    Orphan,
+    Part,
+    PortableTurn,
+    Result,
+    Text,
+    results_of,
+)
 from toolcarry.api.convert.native import is_own_call, is_own_result, own_text, with_id
 
 Content = dict[str, Any]
 
 
-def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Content]]:
+def write(turns: Sequence[PortableTurn], losses: Losses) -> tuple[str, list[Content]]:
     """Return the system prompt and the contents."""
     system, turns = split_prompt(turns, losses)
     contents: list[Content] = []
@@ -38,7 +47,7 @@ def write(turns: Sequence[Turn], losses: Losses) -> tuple[str, list[Content]]:
     return system, contents
 
 
-def sign_first(turn: Turn, said: list[Content]) -> bool:
+def sign_first(turn: PortableTurn, said: list[Content]) -> bool:
     """Mark the first call of a turn as unsigned if another model made it, and return true if so."""
     call = next((part for part in turn.parts if isinstance(part, Call)), None)
     if call is None or is_own_call(call.wire, "gemini") or signature_of(call.wire):

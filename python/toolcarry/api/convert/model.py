@@ -100,7 +100,7 @@ def results_of(part: Part) -> tuple[Result, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PortableTurn:
     """The content of one turn, followed by the results of its calls; a turn ``tool`` holds only orphans."""
 
     role: Role

@@ -11,13 +11,22 @@ from typing import Any
 
 from toolcarry.api.convert.adapt import arguments_of
 from toolcarry.api.convert.losses import Losses
-from toolcarry.api.convert.model import Call, Media, Orphan, Part, Text, Thought, Turn, results_of
+from toolcarry.api.convert.model import (
+    Call,
+    Media,
+    Orphan,
+    Part,
+    PortableTurn,
+    Text,
+    Thought,
+    results_of,
+)
 from toolcarry.api.convert.native import is_own_call, is_own_result, with_id
 
 Message = dict[str, Any]
 
 
-def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
+def write(turns: Sequence[PortableTurn], _losses: Losses) -> tuple[str, list[Message]]:
     """Return the messages; the first one is the system prompt."""
     messages: list[Message] = []
     for turn in turns:
@@ -27,7 +36,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Message]]:
     return "", messages
 
 
-def message_of(turn: Turn) -> Message:
+def message_of(turn: PortableTurn) -> Message:
     """Return the message for the content of a turn without results, its texts joined."""
     texts = [part.text for part in turn.parts if isinstance(part, Text)]
     thoughts = [part.text for part in turn.parts if isinstance(part, Thought)]

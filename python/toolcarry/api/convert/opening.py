@@ -9,7 +9,7 @@ from toolcarry._input.document import LISTS, is_message, messages_of, open_body
 from toolcarry._input.json import loads
 from toolcarry._input.objects import MAX_DEPTH, JsonObject, as_list, as_object, plain
 from toolcarry.api.convert.losses import Losses, listed
-from toolcarry.api.convert.model import Text, Turn
+from toolcarry.api.convert.model import PortableTurn, Text
 from toolcarry.errors import InputError
 from toolcarry.importers.messages import Import, folding_of, recognise
 from toolcarry.model.content import spoken_text
@@ -29,7 +29,7 @@ class OpenedRequest(NamedTuple):
     """The messages as plain copies, the separate system prompt, and the import that made the messages, if one did."""
 
     messages: list[dict[str, Any]]
-    system: list[Turn]
+    system: list[PortableTurn]
     importing: Import | None = None
 
 
@@ -97,7 +97,7 @@ def plain_messages(messages: Sequence[Any]) -> list[dict[str, Any]]:
     return found
 
 
-def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
+def system_turns(document: dict[str, Any], losses: Losses) -> list[PortableTurn]:
     """Return the system prompt of a request: a string, parts, or an object that holds parts."""
     system = next((document[key] for key in SYSTEM_KEYS if document.get(key)), None)
     holder = as_object(system)
@@ -109,4 +109,4 @@ def system_turns(document: dict[str, Any], losses: Losses) -> list[Turn]:
     elif len(texts) < len(parts or ()) or any(not text.text for text in texts):
         losses.add(None, "unknown", "parts of the system prompt that are not text")
     texts = [text for text in texts if text.text]
-    return [Turn("system", tuple(texts))] if texts else []
+    return [PortableTurn("system", tuple(texts))] if texts else []

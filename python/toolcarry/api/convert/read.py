@@ -21,11 +21,11 @@ from toolcarry.api.convert.model import (
     Media,
     Orphan,
     Part,
+    PortableTurn,
     Result,
     Role,
     Text,
     Thought,
-    Turn,
 )
 from toolcarry.api.convert.native import (
     is_own_message,
@@ -346,7 +346,7 @@ def is_responses_item(wire: JsonObject) -> bool:
     return wire.get("role") is None and is_item
 
 
-def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[Turn]:
+def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[PortableTurn]:
     """Return the turns of a conversation; calls that ran on the server of ``family`` stay unchanged."""
     fields = Fields(family)
     places, ahead = Places(messages), TypedAhead()
@@ -386,7 +386,7 @@ def read_turns(messages: Sequence[Any], family: Family, losses: Losses) -> list[
     reader.pairs.tell_what_is_left(left, losses)
     fields.tell(losses)
     losses.unread = reader.pairs.unread
-    return [Turn(role, tuple(parts), members) for role, parts, members in reader.turns]
+    return [PortableTurn(role, tuple(parts), members) for role, parts, members in reader.turns]
 
 
 def without_client(

@@ -7,14 +7,14 @@ from typing import Any
 
 from toolcarry.api.convert.losses import Losses
 from toolcarry.api.convert.media import data_url, file_name
-from toolcarry.api.convert.model import Call, Media, Orphan, Part, Result, Role, Text, Turn
+from toolcarry.api.convert.model import Call, Media, Orphan, Part, PortableTurn, Result, Role, Text
 from toolcarry.api.convert.native import is_own_call, is_own_result, own_text
 from toolcarry.api.convert.openai import arguments_text, refusal_of
 
 Item = dict[str, Any]
 
 
-def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
+def write(turns: Sequence[PortableTurn], _losses: Losses) -> tuple[str, list[Item]]:
     """Return the instructions (the system text at the beginning) and the items."""
     instructions: list[str] = []
     items: list[Item] = []
@@ -27,7 +27,7 @@ def write(turns: Sequence[Turn], _losses: Losses) -> tuple[str, list[Item]]:
     return "\n\n".join(instructions), items
 
 
-def items_of(turn: Turn) -> Iterable[Item]:
+def items_of(turn: PortableTurn) -> Iterable[Item]:
     """Return the items of a turn in order, then the results."""
     said: list[Item] = []
     for part in turn.parts:

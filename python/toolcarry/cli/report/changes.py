@@ -20,7 +20,7 @@ from toolcarry.model.dedupe import Judging
 from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET
 from toolcarry.model.marker import name_all
 from toolcarry.model.titles import title
-from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.policy import NO_LIMIT, ProjectPolicy
 from toolcarry.types.results import Projected
 from toolcarry.types.values import Replacement, ToolBlock
 
@@ -107,7 +107,7 @@ def write_changes(
         except InputError as error:
             page.say("Not shown: the session can't become a request." if is_private else f"Not shown: {one_line(str(error), 400)}")  # fmt: skip
             return
-        limit = policy.max_result_tokens
+        limit = None if policy.max_result_tokens == NO_LIMIT else policy.max_result_tokens
         page.say(
             "What project would send instead"
             + ("" if limit is None else f", with at most {limit:,} tokens of a result (--max-result-tokens)")

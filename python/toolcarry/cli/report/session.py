@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from toolcarry._input.document import decode_messages
 from toolcarry.api.survey import Measured, scaled
+from toolcarry.cli.report.bill import write_bill
 from toolcarry.cli.report.cache import BilledRequest, requests_of, write_cache
 from toolcarry.cli.report.changes import write_changes
 from toolcarry.cli.report.fidelity import cuts_in, write_fidelity
@@ -60,6 +61,7 @@ def write_session(
     write_fidelity(page, cuts_in(messages))
     limits = replace(policy, model=context.model or None)
     write_changes(page, messages, data, survey.shape, limits, is_private=is_private)
+    write_bill(page, data, limits)
     write_cache(page, requests, prices)
     with page.section("Heaviest results"):
         results = [

@@ -22,7 +22,7 @@ from toolcarry.model.dedupe.rules import DEFAULT_RULE_SET, Rules, rule_set
 from toolcarry.model.pairing import Walk
 from toolcarry.model.pairing.block import Entry
 from toolcarry.model.pairing.given_blocks import to_entries
-from toolcarry.model.session import Branch, LostBranch
+from toolcarry.model.session import Branch
 from toolcarry.types.outcomes import CarryOutcome, WalkedBlock
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import Notes, Report, Rule, ToolBlock
@@ -135,15 +135,12 @@ def carry(
     if policy.layout != "sections":
         return _carry_whole(messages, summary, policy, trace)
     branch = Branch()
-    try:
-        found = carry_walked(Walk(messages, branch), summary, policy, trace)
-        if found is not None:
-            branch.check()
-    except LostBranch:
-        if trace is not None:
-            trace.clear()
-        found = carry_walked(Walk(messages), summary, policy, trace)
-    return found
+    found = carry_walked(Walk(messages, branch), summary, policy, trace)
+    if found is None or branch.is_sure:
+        return found
+    if trace is not None:
+        trace.clear()
+    return carry_walked(Walk(messages), summary, policy, trace)
 
 
 def carry_walked(

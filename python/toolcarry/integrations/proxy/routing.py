@@ -215,7 +215,7 @@ logger = get_logger("toolcarry.serve")
 MOST_BYTES: Final = 65_536
 
 
-class SwitchRequest(msgspec.Struct, forbid_unknown_fields=True):
+class SwitchCommand(msgspec.Struct, forbid_unknown_fields=True):
     """The body of ``POST /switch``; ``null`` for the upstream undoes the switch."""
 
     upstream: str | None
@@ -238,7 +238,7 @@ class SwitchEndpoint:
             return reply(401, {"error": "a token is needed"}, {"www-authenticate": "Bearer"})
         if request.method == "POST":
             try:
-                wish = msgspec.json.decode(await small_body(request), type=SwitchRequest)
+                wish = msgspec.json.decode(await small_body(request), type=SwitchCommand)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 return reply(400, {"error": f"body: {error}"})
             if wish.upstream and wish.upstream not in self._names:

@@ -20,7 +20,7 @@ from toolcarry.errors import InputError
 from toolcarry.model.formats import SPEAKERS, read_message, read_spoken
 from toolcarry.model.formats.message import MessageParts, ToolCall, ToolResult
 from toolcarry.model.pairing.block import Entry, call_entry, result_entry
-from toolcarry.model.pairing.pending import PendingResults, Turn
+from toolcarry.model.pairing.pending import OpenTurn, PendingResults
 from toolcarry.model.pairing.provisional import replaces
 from toolcarry.model.session import Branch, Directories, Places
 from toolcarry.types.unread import MOST_PLACES, Unread, UnreadPlace
@@ -39,7 +39,7 @@ class Walk:
     ``walked_messages`` counts the messages and records that it passed, and ``unread`` holds what no format knows of them:
     the position of each such message, and its first part, call or record of unknown structure, newest first.
     ``second_results`` keeps further results of a call, by the order of its entry, with ``second_places`` for their
-    positions; ``second_positions`` has all positions. If it follows a branch, ``entries`` may raise ``LostBranch``.
+    positions; ``second_positions`` has all positions. If it follows a branch, ``entries`` ends where the branch is lost.
     """
 
     def __init__(self, messages: Sequence[Any], branch: Branch | None = None) -> None:
@@ -86,7 +86,7 @@ class Walk:
             placed = self._places.place(record, position)
             if placed is not None:
                 yield from self._read(record, position, *placed)
-            if self.needs_import:
+            if self.needs_import or self._places.is_lost:
                 return
         if self._held:
             for pending_results in (self._main, *self._pending_by_scope.values()):
@@ -147,7 +147,7 @@ class Walk:
             self._held.append(entry)
             if not call_id:
                 if pending_results.turn is None:
-                    pending_results.turn = Turn()
+                    pending_results.turn = OpenTurn()
                 pending_results.turn.results.append(entry)
             elif call_id in pending_results.pending:
                 pending_results.pending[call_id].append(entry)
@@ -184,7 +184,7 @@ class Walk:
         if turn is None:
             if entry.call_id:
                 return
-            turn = pending_results.turn = Turn()
+            turn = pending_results.turn = OpenTurn()
             turn.has_calls = True
         if not entry.call_id or turn.results:
             turn.calls.append(entry)

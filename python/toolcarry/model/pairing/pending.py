@@ -10,7 +10,7 @@ MAX_LEFT = 256
 """The maximum number of results that a turn leaves for the calls before a user message."""
 
 
-class Turn:
+class OpenTurn:
     """The calls and the results of one turn that have no id to pair them by, newest first."""
 
     __slots__ = ("calls", "has_calls", "results")
@@ -26,7 +26,7 @@ class Turn:
             calls = [entry for entry in reversed(self.calls) if bool(entry.call_id) is with_id]
             self._pair_with(calls)
 
-    def rest(self) -> Turn | None:
+    def rest(self) -> OpenTurn | None:
         """Return the rest of a paired turn: its results without call, for calls before the user message.
 
         If there are too many, they stay without call, so that each user message is a step of bounded size.
@@ -34,7 +34,7 @@ class Turn:
         left = [entry for entry in self.results if entry.result is not None]
         if not 0 < len(left) <= MAX_LEFT:
             return None
-        rest = Turn()
+        rest = OpenTurn()
         rest.results = left
         rest.has_calls = True  # so that no results of an earlier turn join them
         return rest
@@ -63,7 +63,7 @@ class PendingResults:
 
     def __init__(self) -> None:
         self.pending: dict[str, list[Entry]] = {}
-        self.turn: Turn | None = None
+        self.turn: OpenTurn | None = None
 
     def nearest_result(self, call_id: str) -> Entry | None:
         """Remove and return the nearest result after a call."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from toolcarry.errors import StoreDamagedError, StoreError
 from toolcarry.tract.store.database import ConflictError, Database, Row, Transaction
-from toolcarry.tract.store.hashing import Head, row_seal
+from toolcarry.tract.store.hashing import CommitRow, Head, row_seal
 from toolcarry.tract.store.log import (
     ADD_COMMIT,
     ADD_CONTENT,
@@ -145,7 +145,7 @@ def copy_conversation(source: Database, target: Database, number: int, name: str
     added = 0
     batch: list[Row] = []
     for row in pages(source, ROWS, (number,), sequence):
-        batch.append(row if log.conversation == name else resealed(row, log))
+        batch.append(row if log.conversation == name else resealed(CommitRow(*row), log))
         if len(batch) == BATCH:
             copy_rows(source, target, log, batch)
             added, batch = added + BATCH, []
@@ -158,11 +158,10 @@ def copy_conversation(source: Database, target: Database, number: int, name: str
     return added + len(batch)
 
 
-def resealed(row: Row, log: Log) -> Row:
+def resealed(row: CommitRow, log: Log) -> CommitRow:
     """Return a row with the seal for the conversation that it is copied into."""
-    sequence, found, _, _, kind, _, _, tokens, created_at, _ = row
-    seal = row_seal(log.tenant, log.conversation, sequence, found, kind, tokens, created_at)
-    return (*row[:9], seal)
+    known = row.sequence, row.hash, row.kind, row.token_count, row.created_at
+    return row._replace(seal=row_seal(log.tenant, log.conversation, *known))
 
 
 def copy_rows(source: Database, target: Database, log: Log, rows: Sequence[Row]) -> None:

@@ -119,7 +119,7 @@ class Statements:
         self.noted = LastCommit(conversation, *head)
 
 
-class Turn(Generic[T]):
+class QueuedWork(Generic[T]):
     """The work of a thread that waits for the connection. The thread that has it does the work of all that wait."""
 
     __slots__ = ("error", "is_alone", "is_open", "result", "work")
@@ -363,7 +363,7 @@ class SqliteDatabase:
         self._log_identity: sqlite_guard.Identity | None = None
         self._process = os.getpid()
         self._lock = threading.RLock()
-        self._waiting: deque[Turn[Any]] = deque()
+        self._waiting: deque[QueuedWork[Any]] = deque()
         with forking:
             forked.add(self)
         # An interrupt may come when this is done and nobody has the object yet.
@@ -389,49 +389,49 @@ class SqliteDatabase:
                 raise store_error(cause, self.name) from cause
 
     def write(self, work: Callable[[Transaction], T], /) -> T:
-        turn = Turn(work)
+        queued = QueuedWork(work)
         try:
-            self._waiting.append(turn)
+            self._waiting.append(queued)
             with self._lock:
-                while turn.is_open:
-                    self._do(turn)
+                while queued.is_open:
+                    self._do(queued)
         except BaseException:
-            turn.is_open = False
+            queued.is_open = False
             raise
-        if turn.error is not None:
-            raise turn.error
-        return turn.result
+        if queued.error is not None:
+            raise queued.error
+        return queued.result
 
-    def _do(self, own: Turn[Any]) -> None:
-        """Do the work of a turn, and of all others that wait, in one transaction, which is on the disk afterwards.
+    def _do(self, own: QueuedWork[Any]) -> None:
+        """Do the work of a thread, and of all others that wait, in one transaction, which is on the disk afterwards.
 
-        If it fails, nothing is written, and each of several turns is left to its own thread, alone. Only after an
+        If it fails, nothing is written, and each of several is left to its own thread, alone. Only after an
         interrupt or an I/O error, it is not certain that nothing is written.
         """
         connection = self._opened()
         if self._is_read_only:
             raise StoreError(f"{self.name}: is open for reading only")
         self._check_place()
-        turns = [own]
+        batch = [own]
         while self._waiting and not own.is_alone:
-            turn = self._waiting.popleft()
-            if turn is not own and turn.is_open:
-                turns.append(turn)
-        is_shared = len(turns) > 1
+            queued = self._waiting.popleft()
+            if queued is not own and queued.is_open:
+                batch.append(queued)
+        is_shared = len(batch) > 1
         unsure = LostConnectionError(f"{self.name}: was interrupted") if is_shared else None
-        for turn in turns:
-            turn.is_open, turn.error = False, unsure
+        for queued in batch:
+            queued.is_open, queued.error = False, unsure
 
         def work(run: Statements) -> tuple[list[Any], LastCommit | None]:
             run.is_shared = is_shared
-            return [turn.work(run) for turn in turns], run.noted
+            return [queued.work(run) for queued in batch], run.noted
 
         try:
             results, noted = in_transaction(connection, work)
         except Exception as cause:
             if is_shared and not isinstance(cause, apsw.IOError):
-                for turn in turns:
-                    turn.is_open = turn.is_alone = True
+                for queued in batch:
+                    queued.is_open = queued.is_alone = True
                 return
             if not isinstance(cause, SQLITE_ERRORS):
                 raise
@@ -440,11 +440,11 @@ class SqliteDatabase:
                 # The system's cache may differ from the disk: close the file, and read it again.
                 self.failures += 1
                 self._disconnect()
-                for turn in turns[1:]:
-                    turn.error = StoreError(str(error))
+                for queued in batch[1:]:
+                    queued.error = StoreError(str(error))
             raise error from cause
-        for turn, result in zip(turns, results, strict=True):
-            turn.result, turn.error = result, None
+        for queued, result in zip(batch, results, strict=True):
+            queued.result, queued.error = result, None
         if noted is not None and self._head is not None:
             self._head.write(LAST, noted)
 

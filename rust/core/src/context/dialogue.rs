@@ -47,7 +47,7 @@ pub fn dialogue<'a, M: Messages<'a>>(messages: &M) -> Result<Output<'a>, Halt<M:
 
 /// A spoken text: the position of its message, who said it, and what.
 #[derive(Clone, Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct SpokenText<'a> {
     pub(crate) position: usize,
     pub(crate) speaker: &'static str,
     pub(crate) text: Piece<'a>,
@@ -55,10 +55,10 @@ pub(crate) struct Turn<'a> {
 
 /// Return the turns of the active branch, newest first. If not `all` are wanted, what the model said before the last words
 /// of a person or of the model is left out.
-pub(crate) fn turns_of<'a, M: Messages<'a>>(messages: &M, all: bool) -> Result<Vec<Turn<'a>>, Halt<M::Error>> {
+pub(crate) fn turns_of<'a, M: Messages<'a>>(messages: &M, all: bool) -> Result<Vec<SpokenText<'a>>, Halt<M::Error>> {
     let mut places = Places::default();
     let mut ahead = TypedAhead::default();
-    let mut turns: Vec<Turn<'a>> = Vec::new();
+    let mut turns: Vec<SpokenText<'a>> = Vec::new();
     let mut is_ended = false;
     let mut position = None;
     while let Some((found, item)) = messages.before(position).map_err(Halt::Source)? {
@@ -78,7 +78,7 @@ pub(crate) fn turns_of<'a, M: Messages<'a>>(messages: &M, all: bool) -> Result<V
                 let is_result = speaker == formats::USER && begins_with_result(text.text());
                 let speaker = client.unwrap_or(if is_result { CLIENT } else { speaker });
                 is_ended |= speaker == formats::USER || speaker == formats::ASSISTANT;
-                turns.push(Turn { position: found, speaker, text });
+                turns.push(SpokenText { position: found, speaker, text });
             }
         }
     }

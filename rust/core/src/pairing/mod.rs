@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 use ahash::{AHashMap, AHashSet};
 
 use self::block::Entry;
-use self::pending::{PendingResults, Turn};
+use self::pending::{OpenTurn, PendingResults};
 use self::provisional::replaces;
 use self::unread::{MOST_PLACES, keys_of};
 use crate::formats::message::MessageParts;
@@ -280,7 +280,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             }
             let has_id = !call.call_id.is_empty();
             if pending.turn.is_none() && !has_id {
-                pending.turn = Some(Turn { has_calls: true, ..Turn::default() });
+                pending.turn = Some(OpenTurn { has_calls: true, ..OpenTurn::default() });
             }
             if let Some(turn) = &mut pending.turn
                 && (!has_id || !turn.results.is_empty())
@@ -294,7 +294,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
         }
     }
 
-    fn close_turn(&mut self, number: usize) -> Option<Turn> {
+    fn close_turn(&mut self, number: usize) -> Option<OpenTurn> {
         let turn = self.pending_by_scope.get_mut(number)?.turn.take()?;
         self.waiting -= turn.calls.len() + turn.results.len();
         turn.pair(&mut self.held);

@@ -14,13 +14,13 @@ const MAX_LEFT: usize = 256;
 
 /// The calls and results of one turn that can't be paired by id, newest first, as indices of held entries.
 #[derive(Debug, Default)]
-pub(crate) struct Turn {
+pub(crate) struct OpenTurn {
     pub(crate) calls: Vec<usize>,
     pub(crate) results: Vec<usize>,
     pub(crate) has_calls: bool,
 }
 
-impl Turn {
+impl OpenTurn {
     /// Pair each result, in order, with the first call of its tool that has no result; a result without a name, with
     /// the first such call of any tool.
     pub(crate) fn pair<'a, V: Value<'a>>(&self, held: &mut [Entry<'a, V>]) {
@@ -70,7 +70,7 @@ impl Turn {
 pub(crate) struct PendingResults<'a> {
     /// The index of the nearest held result for each id; its `next_waiting` leads to the newer ones.
     pub(crate) pending: AHashMap<Text<'a>, usize>,
-    pub(crate) turn: Option<Turn>,
+    pub(crate) turn: Option<OpenTurn>,
 }
 
 impl<'a> PendingResults<'a> {

@@ -10,16 +10,13 @@ use memchr::memmem;
 use super::arguments::{Arguments, Input, LEAST_SAVED, has_tokens};
 use super::early::join_early;
 use super::edits::Path;
-use super::marker::{
-    References, Substitute, is_marker, longest_marker, marker_of, may_hold_marker, plain_id, slack, widest,
-};
+use super::marker::{References, Substitute, is_marker, longest_marker, may_hold_marker, plain_id, slack, widest};
 use super::media::{Media, media_of};
 use super::policy::{Counter, Decision, DecisionKind, Settings};
 use super::repair::destinations::Destination;
 use super::result_slot::{Paths, ResultSlot};
 use crate::content::Content;
 use crate::content::terminal::last_state;
-use crate::context::block::printed_by;
 use crate::context::limits::signed;
 use crate::context::policy::NO_LIMIT;
 use crate::dedupe::rules::is_named;
@@ -29,7 +26,7 @@ use crate::input::messages::{Halt, Slice};
 use crate::json::value::{Spelling, Value};
 use crate::pairing::block::{Entry, Kind};
 use crate::pairing::{Unread, Walk};
-use crate::shorten::{Draft, Kinds, Shortened, was_drawn};
+use crate::shorten::{Kinds, was_drawn};
 use crate::text::constants::RETRIEVAL_TOOL;
 use crate::text::piece::Piece;
 use crate::text::truncate::Keep;
@@ -56,7 +53,7 @@ pub(crate) struct Block<'a, V> {
     /// The encoding in which replacements are measured.
     pub(crate) encoding: &'static Encoding,
     /// The kinds of texts that are shortened by what they are. In a file all lines matter alike.
-    kinds: Kinds,
+    pub(crate) kinds: Kinds,
     /// True if the result was made for a terminal, found on demand.
     is_drawn: OnceCell<bool>,
     /// The limit on the result when it is first sent, in characters.
@@ -113,14 +110,6 @@ pub(crate) struct Block<'a, V> {
 pub(crate) struct Proposal<'a, V> {
     pub(crate) decision: Decision<'a>,
     pub(crate) new: Substitute<'a, V>,
-}
-
-impl<'a, V: Value<'a>> Proposal<'a, V> {
-    /// Propose to send what a terminal shows of a result in the end.
-    pub(crate) fn settled(last: Piece<'a>) -> Self {
-        let decision = Decision { tail: last.len(), ..Decision::TERMINAL };
-        Self { decision, new: Substitute::new(last) }
-    }
 }
 
 impl<'a, V: Value<'a>> Block<'a, V> {
@@ -288,15 +277,14 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     /// Combine a decision with the replacement that follows from it.
     pub(crate) fn propose(&self, decision: Decision<'a>) -> Proposal<'a, V> {
         if decision.fate == DecisionKind::Shortened {
-            let found = self.draft().and_then(|draft| draft.within(decision.head, self.side));
-            let found = found.filter(|found| found.size() == decision.tail);
+            let found = self.shortened(decision.head, None).filter(|found| found.decision.tail == decision.tail);
             // Without it, the policy is another one now, and the whole text is no replacement.
-            let new = found.map_or_else(|| Substitute::new(self.text.whole()), |found| self.shown(&decision, &found));
-            return Proposal { decision, new };
+            return found.unwrap_or_else(|| Proposal { decision, new: Substitute::new(self.text.whole()) });
         }
         if decision.fate == DecisionKind::Terminal {
             let last = self.last_state().filter(|last| last.len() == decision.tail); // likewise
-            return Proposal { decision, new: Substitute::new(last.unwrap_or_else(|| self.text.whole())) };
+            let whole = || Proposal { decision, new: Substitute::new(self.text.whole()) };
+            return last.map_or_else(whole, |last| self.settled(&last));
         }
         let is_cleared = decision.fate == DecisionKind::Cleared;
         let cleared = if is_cleared { self.media().cleared(self.size) } else { String::new() };
@@ -304,29 +292,13 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         Proposal { decision, new }
     }
 
-    /// Read the text by what it is; `None` if it can only be cut.
-    pub(crate) fn draft(&self) -> Option<Draft> {
-        let entry = &self.entry;
-        if self.named_reference().contains(['"', '\\']) {
-            return None; // the marker may be in a text of JSON
-        }
-        let command = printed_by(entry).map(|printer| printer.command()).unwrap_or_default();
-        Draft::of(&self.text, &command, self.kinds, self.is_drawn())
-    }
-
     /// Return what a terminal shows of the result in the end; `None` if no terminal showed it.
     pub(crate) fn last_state(&self) -> Option<Piece<'a>> {
         self.is_drawn().then(|| last_state(&self.text)).flatten()
     }
 
-    fn is_drawn(&self) -> bool {
+    pub(crate) fn is_drawn(&self) -> bool {
         *self.is_drawn.get_or_init(|| was_drawn(&self.text, self.kinds))
-    }
-
-    /// Return the replacement by a shortened text.
-    pub(crate) fn shown(&self, decision: &Decision<'_>, found: &Shortened) -> Substitute<'a, V> {
-        let marker = marker_of(decision, self.size, self.named_reference()).as_text().to_utf8();
-        Substitute::new(Piece::own(OwnedText::from_utf8(&found.with_marker(&marker))))
     }
 
     /// Return the number of bytes that a proposal would save.
@@ -368,7 +340,10 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 
     /// Return true if a replacement is shorter and saves tokens, also with the longest references.
-    fn is_worth(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> bool {
+    pub(crate) fn is_worth(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> bool {
+        if new.is_excerpted() {
+            return true;
+        }
         let media = self.media_tokens(decision);
         if self.longest(decision, new) >= self.size && media == 0 {
             return false;

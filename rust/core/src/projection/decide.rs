@@ -85,7 +85,7 @@ pub(crate) fn repeat<'a, V: Value<'a>>(
         let stands =
             |decision: &&Decision<'_>| decision.fate != DecisionKind::Superseded || calls.contains(&*decision.by);
         if let Some(decision) = decision.filter(stands) {
-            block.decide(block.propose(decision.clone()));
+            block.decide(block.repeat(decision.clone(), previous.excerpts.get(&*block.reference)));
         }
     }
     if previous.dropped.is_empty() {
@@ -214,7 +214,7 @@ fn wanted<'a, V: Value<'a>>(
     }
     cut_to(block, settings.limits.by_rule(block.entry.max_chars))
         .or_else(|| cut_at_first(block))
-        .or_else(|| block.last_state().map(Proposal::settled))
+        .or_else(|| block.last_state().map(|last| block.settled(&last)))
 }
 
 /// Cut a result to its limit when it is first sent. A part of it always stays, and a limit of its rule comes first.
@@ -248,7 +248,7 @@ pub(crate) fn cut_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> 
         return Some(block.propose(Decision::CLEARED));
     }
     if let Some(last) = block.last_state().filter(|last| Cut::of(last, limits, keep).is_ok()) {
-        return Some(Proposal::settled(last));
+        return Some(block.settled(&last));
     }
     if let Some(proposal) = shorten_to(block, limits) {
         return Some(proposal);
@@ -307,12 +307,9 @@ fn limits_of(counter: Option<Counter<'_>>, room: usize) -> Limits {
 
 /// Shorten a result by what it is, to limits that include the marker; `None` if it can only be cut.
 fn shorten_to<'a, V: Value<'a>>(block: &Block<'a, V>, limits: Limits) -> Option<Proposal<'a, V>> {
-    let marker = marker_of(&Decision::SHORTENED, block.size, &block.widest_reference()).as_text().to_utf8();
-    let room = limits.chars.min(block.size).checked_sub(marker.len())?;
-    let (room, found) = block.draft()?.fit(room, limits.tokens, (&marker, block.side, false))?;
-    let decision = Decision { head: room, tail: found.size(), ..Decision::SHORTENED };
-    let new = block.shown(&decision, &found);
-    Some(Proposal { decision, new })
+    let marker = marker_of(&Decision::SHORTENED, block.size, &block.widest_reference());
+    let room = limits.chars.min(block.size).checked_sub(marker.as_text().len())?;
+    block.shortened(room, limits.tokens)
 }
 
 /// Return the limits that are left for a text next to media.

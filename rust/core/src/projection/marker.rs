@@ -4,12 +4,13 @@
 //! plain word are `#1`, `#2` and so on. Only a text that is such a line and nothing else is recognised as a marker.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use ahash::{AHashMap, AHashSet};
 use memchr::memmem::Finder;
 
 use super::edits::{Json, TextPart};
+use super::excerpt::Excerpted;
 use super::policy::{Decision, DecisionKind};
 use super::repair::rules::LONGEST_STEM;
 use crate::content::Content;
@@ -91,6 +92,10 @@ pub(crate) struct Substitute<'a, V> {
     head: Content<'a, V>,
     marker: Piece<'a>,
     tail: Content<'a, V>,
+    /// The text, if an excerpt says it; then the others are empty.
+    excerpted: Option<Excerpted<'a>>,
+    /// The excerpt that says the text, if one does.
+    pub(crate) excerpt: Option<Arc<[u8]>>,
 }
 
 impl<'a, V: Value<'a>> Substitute<'a, V> {
@@ -116,12 +121,30 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
     /// Make the text for a result that a decision cuts to these ends.
     pub(crate) fn cut(ends: [Content<'a, V>; 2], decision: &Decision<'_>, size: usize, reference: &str) -> Self {
         let [head, tail] = ends;
-        Self { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
+        let marker = Piece::own(marker_of(decision, size, reference));
+        Self { head, marker, tail, excerpted: None, excerpt: None }
     }
 
     /// Make a text that has no ends of the result.
     pub(crate) const fn new(marker: Piece<'a>) -> Self {
-        Self { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
+        let nothing = Piece::ascii("");
+        Self {
+            head: Content::Piece(nothing),
+            marker,
+            tail: Content::Piece(Piece::ascii("")),
+            excerpted: None,
+            excerpt: None,
+        }
+    }
+
+    /// Make a text that an excerpt says.
+    pub(crate) fn excerpted(text: Excerpted<'a>, excerpt: Arc<[u8]>) -> Self {
+        Self { excerpted: Some(text), excerpt: Some(excerpt), ..Self::NONE }
+    }
+
+    /// Return true if an excerpt says the text, which was worth it when the excerpt was made.
+    pub(crate) const fn is_excerpted(&self) -> bool {
+        self.excerpted.is_some()
     }
 
     /// Return the parts in order.
@@ -135,22 +158,28 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 
     /// The number of characters.
     pub(crate) fn len(&self) -> usize {
+        if let Some(text) = &self.excerpted {
+            return text.chars;
+        }
         let ends = [&self.head, &self.tail].map(Content::len);
         self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
     }
 
     /// Return the number of bytes of the marker, or of the whole text if it has no ends of the result.
     pub(crate) fn marker_len(&self) -> usize {
-        self.marker.text().utf8_len()
+        self.excerpted.as_ref().map_or_else(|| self.marker.text().utf8_len(), |text| text.bytes)
     }
 
     /// Return the number of bytes in UTF-8. A lone surrogate counts as three.
     pub(crate) fn utf8_len(&self) -> usize {
-        self.parts().map(|part| part.utf8_len()).sum()
+        self.excerpted.as_ref().map_or_else(|| self.parts().map(|part| part.utf8_len()).sum(), |text| text.bytes)
     }
 
     /// Return the whole text.
     pub(crate) fn text(&self) -> Piece<'a> {
+        if let Some(text) = &self.excerpted {
+            return Piece::own(text.text());
+        }
         if self.len() == self.marker.len() {
             return self.marker.clone();
         }
@@ -163,7 +192,10 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
 
     /// Return the text as a new JSON value.
     pub(crate) fn json(&self) -> Json<'a> {
-        Json::Joined(self.parts().map(|part| TextPart::of(&part)).collect())
+        Json::Joined(match &self.excerpted {
+            Some(text) => text.parts.clone(),
+            None => self.parts().map(|part| TextPart::of(&part)).collect(),
+        })
     }
 }
 

@@ -9,6 +9,8 @@ mod bytes;
 mod decide;
 mod early;
 mod edits;
+mod excerpt;
+mod excerpt_memo;
 mod fingerprint;
 mod first_sight;
 mod inputs;
@@ -24,6 +26,7 @@ mod repair;
 mod request;
 mod result_slot;
 mod shapes;
+mod shortened;
 mod splice;
 mod window;
 

@@ -45,7 +45,7 @@ pub(super) struct OlderImages<'a> {
 
 /// The list in which an image stands.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum ImagePlace {
     /// The parts of a message.
     Message(PartsKey),
     /// The images of a message of Ollama.
@@ -61,7 +61,7 @@ enum Place {
 struct Image<V> {
     /// The path of the part, or of the result or message that holds it.
     path: Path,
-    place: Place,
+    place: ImagePlace,
     /// The index in the list.
     index: usize,
     value: V,
@@ -99,7 +99,9 @@ pub(super) fn leave_out_older<'a, V: Value<'a>>(
     images.truncate(images.len().saturating_sub(keep));
     let blocks = edited.blocks;
     let is_kept = |place| match place {
-        Place::Result(number) | Place::Response(number) => blocks.get(number).is_some_and(|block| block.is_kept),
+        ImagePlace::Result(number) | ImagePlace::Response(number) => {
+            blocks.get(number).is_some_and(|block| block.is_kept)
+        }
         _ => false,
     };
     let may_go = |image: &&Image<V>| !edited.guard.contains(&image.path.position()) && !is_kept(image.place);
@@ -108,9 +110,9 @@ pub(super) fn leave_out_older<'a, V: Value<'a>>(
     for own in images.chunk_by(|one, other| one.path == other.path && one.place == other.place) {
         let Some(Image { path, place, value, .. }) = own.first() else { continue };
         match *place {
-            Place::Message(_) => edited.replace(*path, marked(*value, line_part(*value))),
-            Place::Images => leave_out_listed(edited, *path, own),
-            Place::Result(number) | Place::Response(number) => {
+            ImagePlace::Message(_) => edited.replace(*path, marked(*value, line_part(*value))),
+            ImagePlace::Images => leave_out_listed(edited, *path, own),
+            ImagePlace::Result(number) | ImagePlace::Response(number) => {
                 if let Some(slot) = blocks.get(number).and_then(|block| block.slot) {
                     leave_out_inner(edited, &slot, own);
                 }
@@ -118,7 +120,9 @@ pub(super) fn leave_out_older<'a, V: Value<'a>>(
         }
     }
     let reference = |place| match place {
-        Place::Result(number) | Place::Response(number) => blocks.get(number).map(|block| block.reference.clone()),
+        ImagePlace::Result(number) | ImagePlace::Response(number) => {
+            blocks.get(number).map(|block| block.reference.clone())
+        }
         _ => None,
     };
     let told = |image: &Image<V>| OlderImage {
@@ -144,7 +148,7 @@ fn images_of<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>) -> Vec<Image<
         let is_cleared = block.decision.as_ref().is_some_and(|decision| !decision.fate.is_partial());
         for (index, value) in slot.response_parts().filter(|_| !is_cleared).into_iter().flat_map(items).enumerate() {
             if is_image(value) {
-                found.push(Image { path: slot.path, place: Place::Response(number), index, value });
+                found.push(Image { path: slot.path, place: ImagePlace::Response(number), index, value });
             }
         }
         if *slot.key == names::RESPONSE {
@@ -155,7 +159,7 @@ fn images_of<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>) -> Vec<Image<
             if let Draft::Original(_, value) | Draft::Changed(Changed { of: Some(value), .. }) = draft
                 && is_image(value)
             {
-                found.push(Image { path: slot.path, place: Place::Result(number), index, value });
+                found.push(Image { path: slot.path, place: ImagePlace::Result(number), index, value });
             }
         }
     }
@@ -165,7 +169,7 @@ fn images_of<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>) -> Vec<Image<
         }
         for (index, value) in message.get(IMAGES).and_then(Value::list).into_iter().flat_map(items).enumerate() {
             if value.text().is_some() {
-                found.push(Image { path: Path::Message(position), place: Place::Images, index, value });
+                found.push(Image { path: Path::Message(position), place: ImagePlace::Images, index, value });
             }
         }
         for key in [PartsKey::Content, PartsKey::Parts] {
@@ -173,7 +177,7 @@ fn images_of<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>) -> Vec<Image<
             for (index, value) in parts.into_iter().flat_map(items).enumerate() {
                 let path = Path::Part(position, key, index);
                 if !edited.is_gone(path) && is_image(value) {
-                    found.push(Image { path, place: Place::Message(key), index, value });
+                    found.push(Image { path, place: ImagePlace::Message(key), index, value });
                 }
             }
         }
@@ -213,7 +217,7 @@ fn leave_out_inner<'a, V: Value<'a>>(
     slot: &ResultSlot<V>,
     images: &[Image<V>],
 ) {
-    if images.iter().any(|image| matches!(image.place, Place::Response(_))) {
+    if images.iter().any(|image| matches!(image.place, ImagePlace::Response(_))) {
         if edited.new_content(slot.path, names::PARTS).is_none() {
             let has_room = edited.new_content(slot.path, names::RESPONSE).is_none();
             let gone: Vec<usize> = images.iter().map(|image| image.index).collect();

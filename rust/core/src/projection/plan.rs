@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use ahash::AHashSet;
 
@@ -27,6 +28,7 @@ use super::repair::report::Mends;
 use super::repair::settings::Build;
 use super::request::{EditedMessages, is_original};
 use super::shapes::{VERSION, form_of, is_mixed, shapes_of, speaks_chat, speaks_to_anthropic};
+use super::shortened::excerpts_of;
 use super::window::RequestSize;
 use crate::context::limits::room_of;
 use crate::input::messages::Halt;
@@ -94,6 +96,8 @@ pub struct Decisions<'a> {
     pub messages: usize,
     /// The decisions by reference, in the order of the blocks.
     pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
+    /// What shortened results became, by reference.
+    pub excerpts: Vec<(Cow<'a, str>, Arc<[u8]>)>,
     /// The references of dropped results.
     pub dropped: Vec<Cow<'a, str>>,
     /// The fingerprints of all calls and results that decisions name, by reference.
@@ -163,6 +167,9 @@ pub struct Outcome<'a> {
     /// The estimated tokens that are not written into the cache with this request, and those that are not read from it,
     /// against sending the conversation unchanged.
     pub saved_tokens: (isize, isize),
+    /// The estimated tokens that are written into the cache with this request, those that are read from it, and those of
+    /// the unchanged request.
+    pub paid_tokens: [usize; 3],
 }
 
 /// The new messages as drafts, with the corrections made by the repair.
@@ -285,7 +292,8 @@ fn plan_with<'a, D: RequestSource<'a>>(
     }
     let (messages, without_image) = (messages.len(), put.images.changed);
     let now = CurrentDecisions { blocks: &blocks, messages, mends: &put.mends, standing, without_image };
-    let Prefix { stable, broken, saved } = prefix_of(&now, previous, |start, end| request_source.weigh(start, end));
+    let weigh = |start, end| request_source.weigh(start, end);
+    let Prefix { stable, broken, saved, paid } = prefix_of(&now, previous, weigh, frame.bytes);
     let told = outcome_of(&blocks, &put.mends);
     let continued = frame.continued_by.map(|path| format!("continued by {}", dotted(path)));
     let open = Some(put.not_repaired).filter(|open| !open.is_empty());
@@ -304,6 +312,7 @@ fn plan_with<'a, D: RequestSource<'a>>(
         stable_prefix_tokens: room_of(stable) / BYTES_PER_TOKEN,
         cache_break_tokens: room_of(broken) / BYTES_PER_TOKEN,
         saved_tokens: (in_tokens(saved.written), in_tokens(saved.read)),
+        paid_tokens: paid.map(|bytes| room_of(bytes) / BYTES_PER_TOKEN),
         ..told
     };
     let made = decisions_of(&blocks);
@@ -311,7 +320,8 @@ fn plan_with<'a, D: RequestSource<'a>>(
     let dropped = dropped.collect();
     let before = previous.map_or_else(Savings::default, |previous| previous.savings);
     let savings = before.and(saved);
-    let decisions = Decisions { messages, made, dropped, signs: signs_of(&blocks), savings };
+    let excerpts = excerpts_of(&blocks);
+    let decisions = Decisions { messages, made, excerpts, dropped, signs: signs_of(&blocks), savings };
     Ok(Projection { drafts: (!put.is_same).then_some(put.drafts), frame: put.frame, outcome, decisions })
 }
 

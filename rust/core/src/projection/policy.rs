@@ -1,6 +1,7 @@
 //! The settings of a projection, and the decisions of the previous one.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use ahash::{AHashMap, AHashSet};
 
@@ -276,6 +277,8 @@ pub struct Previous {
     pub messages: usize,
     /// The decisions about results, by reference.
     pub made: AHashMap<String, Decision<'static>>,
+    /// What shortened results became, by reference.
+    pub excerpts: AHashMap<String, Arc<[u8]>>,
     /// The references of dropped results.
     pub dropped: AHashSet<String>,
     /// The corrections made by the repair.

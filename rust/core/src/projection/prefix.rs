@@ -74,15 +74,21 @@ pub(super) struct Prefix {
     pub(super) broken: isize,
     /// What this request saves; nothing is known of the first one.
     pub(super) saved: Savings,
+    /// The bytes that are written into the cache, those that are read from it, and those of the unchanged request.
+    pub(super) paid: [isize; 3],
 }
 
 /// Estimate the sizes of the unchanged prefix and of what has to be read again, and what the request saves.
 ///
 /// Without a projection, all that was sent before would be read from the cache, and all that is new written into it.
+///
+/// `frame` are the bytes behind the messages. A provider reads the members there first, so that they are cached with any
+/// beginning.
 pub(super) fn prefix_of<'a, V: Value<'a>>(
     now: &CurrentDecisions<'_, 'a, V>,
     previous: Option<&Previous>,
     weigh: impl Fn(usize, usize) -> usize,
+    frame: usize,
 ) -> Prefix {
     let changed = first_changed(now, previous);
     let sent = previous.map_or(changed, |_| now.standing.min(now.messages));
@@ -107,5 +113,8 @@ pub(super) fn prefix_of<'a, V: Value<'a>>(
     let broken = broken.max(0);
     let saved =
         previous.map_or_else(Savings::default, |_| Savings { written: in_new - broken, read: in_sent + broken });
-    Prefix { stable, broken, saved }
+    let unchanged = signed(weigh(0, now.messages) + frame);
+    let whole = unchanged - in_sent - in_new;
+    let read = if previous.is_some() && stable > 0 { (stable + signed(frame)).min(whole) } else { 0 };
+    Prefix { stable, broken, saved, paid: [whole - read, read, unchanged] }
 }

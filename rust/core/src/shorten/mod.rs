@@ -63,6 +63,11 @@ impl Kinds {
         Self(self.0 & !Self::bit("lines"))
     }
 
+    /// Return the kinds as a number.
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.0)
+    }
+
     fn has(self, name: &str) -> bool {
         self.0 & Self::bit(name) > 0
     }
@@ -86,6 +91,11 @@ pub(crate) struct Shortened {
 impl Shortened {
     fn plain(before: String, after: String) -> Self {
         Self { before, after, opened: "", closed: "" }
+    }
+
+    /// Return the texts before and behind the marker.
+    pub(crate) fn around_marker(&self) -> [String; 2] {
+        [[&self.before, self.opened].concat(), [self.closed, &self.after].concat()]
     }
 
     /// Return the whole text.

@@ -22,12 +22,12 @@ pub(super) const ASSISTANT: &str = "assistant";
 
 /// The id of a turn, given by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Turn<'a> {
+pub(super) enum TurnId<'a> {
     Name(Text<'a>),
     Number(i64),
 }
 
-impl<'a> Turn<'a> {
+impl<'a> TurnId<'a> {
     /// Read the turn id of a message or a call: a string or a whole number.
     pub(super) fn of<V: Value<'a>>(wire: V, key: Key<'_>) -> Option<Self> {
         let value = wire.get(key)?;
@@ -45,7 +45,7 @@ pub(super) struct HistoryMessage<'a> {
     pub(super) role: Text<'a>,
     pub(super) text: Piece<'a>,
     pub(super) position: usize,
-    pub(super) turn: Option<Turn<'a>>,
+    pub(super) turn: Option<TurnId<'a>>,
     pub(super) is_made: bool,
     /// The number of calls of the same message that an earlier step of it made.
     pub(super) calls_before: usize,
@@ -53,11 +53,11 @@ pub(super) struct HistoryMessage<'a> {
 }
 
 impl<'a> HistoryMessage<'a> {
-    pub(super) fn new(role: Text<'a>, text: Piece<'a>, position: usize, turn: Option<Turn<'a>>) -> Self {
+    pub(super) fn new(role: Text<'a>, text: Piece<'a>, position: usize, turn: Option<TurnId<'a>>) -> Self {
         Self { role, text, position, turn, is_made: false, calls_before: 0, lines: Vec::new() }
     }
 
-    pub(super) fn made(position: usize, turn: Option<Turn<'a>>) -> Self {
+    pub(super) fn made(position: usize, turn: Option<TurnId<'a>>) -> Self {
         Self { is_made: true, ..Self::new(Text::ascii(ASSISTANT), Piece::default(), position, turn) }
     }
 

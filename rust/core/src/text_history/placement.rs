@@ -7,7 +7,7 @@
 use ahash::AHashMap;
 
 use super::call_line::ToolLine;
-use super::message::{HistoryMessage, Turn};
+use super::message::{HistoryMessage, TurnId};
 use crate::json::value::{Key, Value, names};
 use crate::pairing::block::Entry;
 
@@ -21,7 +21,7 @@ const END: usize = usize::MAX;
 pub(super) fn place_entries<'a, V: Value<'a>>(
     history_messages: &mut Vec<HistoryMessage<'a>>,
     entries: &[Entry<'a, V>],
-    turns: &[(usize, Turn<'a>)],
+    turns: &[(usize, TurnId<'a>)],
     limit: usize,
 ) {
     let turn_of = |entry: &Entry<'a, V>| {
@@ -69,12 +69,12 @@ pub(super) fn place_entries<'a, V: Value<'a>>(
 pub(super) fn place_records<'a, V: Value<'a>>(
     history_messages: &mut Vec<HistoryMessage<'a>>,
     records: &[(V, Entry<'a, V>)],
-    turns: &[(usize, Turn<'a>)],
+    turns: &[(usize, TurnId<'a>)],
     turn_id: Key<'_>,
     limit: usize,
 ) -> Vec<usize> {
-    let mut of_turn: AHashMap<Turn<'a>, usize> = AHashMap::new();
-    let last_of_turn: AHashMap<Turn<'a>, usize> = turns.iter().map(|(position, turn)| (*turn, *position)).collect();
+    let mut of_turn: AHashMap<TurnId<'a>, usize> = AHashMap::new();
+    let last_of_turn: AHashMap<TurnId<'a>, usize> = turns.iter().map(|(position, turn)| (*turn, *position)).collect();
     let mut assistants: Vec<(usize, usize)> = Vec::new();
     for (number, message) in history_messages.iter().enumerate() {
         if message.is_assistants() {
@@ -87,7 +87,7 @@ pub(super) fn place_records<'a, V: Value<'a>>(
     let mut without_turn = Vec::new();
     let mut seat: Option<usize> = None;
     for (number, (record, entry)) in records.iter().enumerate() {
-        let turn = Turn::of(*record, turn_id);
+        let turn = TurnId::of(*record, turn_id);
         if let Some((turn, last)) = turn.and_then(|turn| Some((turn, *last_of_turn.get(&turn)?))) {
             seat = Some(*of_turn.entry(turn).or_insert_with(|| {
                 history_messages.push(HistoryMessage::made(last, Some(turn)));

@@ -2,7 +2,7 @@
 
 use ahash::AHashSet;
 
-use super::message::{ASSISTANT, HistoryMessage, Turn, history_text, is_named_thought, role_of, steps};
+use super::message::{ASSISTANT, HistoryMessage, TurnId, history_text, is_named_thought, role_of, steps};
 use crate::context::dialogue::{CLIENT, SUMMARY, told};
 use crate::formats::message::{MessageParts, Spoken as Words};
 use crate::formats::{TOOL_ROLES, read_message, speaker_of};
@@ -21,7 +21,7 @@ pub(super) struct Spoken<'a> {
     /// The positions of messages without a role.
     pub(super) without_role: Vec<usize>,
     /// The position and the turn of each message that names one, in order.
-    pub(super) turns: Vec<(usize, Turn<'a>)>,
+    pub(super) turns: Vec<(usize, TurnId<'a>)>,
     /// The number of messages from which thinking was left out.
     pub(super) thinking: usize,
     /// The number of messages on other branches and in side chains.
@@ -74,7 +74,7 @@ impl<'a> Spoken<'a> {
         turn_id: Key<'_>,
         message_parts: &mut MessageParts<'a, V>,
     ) {
-        let turn = Turn::of(message, turn_id);
+        let turn = TurnId::of(message, turn_id);
         self.turns.extend(turn.map(|turn| (position, turn)));
         let role = role_of(speaker);
         if is_thought_alone(message, role) {

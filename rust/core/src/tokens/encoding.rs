@@ -59,6 +59,11 @@ impl fmt::Debug for Encoding {
 }
 
 impl Encoding {
+    /// Return a number that is the same for an encoding in every process.
+    pub(crate) const fn id(&self) -> u64 {
+        self.grammar as u64
+    }
+
     /// Read an encoding from its packed vocabulary: for each token, in the order of ranks, a byte of length and its
     /// bytes.
     pub fn parse(name: EncodingName, packed: &[u8]) -> Result<Self, BadVocabulary> {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyMapping, PyString};
 use toolcarry::context::limits::Limits;
 use toolcarry::context::policy::NO_LIMIT;
 use toolcarry::dedupe::rules::{KeepBlock, Rule, RuleSet};
@@ -17,9 +17,9 @@ use toolcarry::shorten::Kinds;
 use toolcarry::text::OwnedText;
 use toolcarry::tokens::Encoding;
 
+use crate::encodings::{MEMO, load};
 use crate::policy::{Rules, extract_keep, extract_kinds, extract_limit, extract_names};
 use crate::py_text::text_of;
-use crate::tokens::{MEMO, load};
 
 /// The fields of a policy that a projection needs.
 pub(super) struct ProjectionOptions {
@@ -139,6 +139,11 @@ pub(super) fn extract_previous(previous: &Bound<'_, PyAny>) -> PyResult<Previous
     for item in made.cast::<PyMapping>()?.items()? {
         let (reference, decision): (String, Bound<'_, PyAny>) = item.extract()?;
         found.made.insert(reference, extract_decision(&decision)?);
+    }
+    let excerpts = previous.getattr(intern!(py, "excerpts"))?;
+    for item in excerpts.cast::<PyMapping>()?.items()? {
+        let (reference, excerpt): (String, Bound<'_, PyBytes>) = item.extract()?;
+        found.excerpts.insert(reference, excerpt.as_bytes().into());
     }
     for reference in previous.getattr(intern!(py, "dropped"))?.try_iter()? {
         found.dropped.insert(reference?.extract()?);

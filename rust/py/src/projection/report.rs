@@ -1,7 +1,7 @@
 //! What a projection says: its report, corrections and decisions, as Python classes.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyString, PyTuple};
 use toolcarry::projection::{Decisions, Mend, OlderImage, Outcome, Replacement};
 use toolcarry::text::Text;
 
@@ -39,6 +39,7 @@ pub(super) fn report_of<'py>(
         names.set_item(string_of(py, new.text())?, string_of(py, *old)?)?;
     }
     let images = outcome.older_images.iter().map(|found| image_of(py, found)).collect::<PyResult<Vec<_>>>()?;
+    let [written, read, unchanged] = outcome.paid_tokens;
     Ok(record!(py, "ProjectReport" {
         blocks: outcome.blocks,
         replacements: PyTuple::new(py, replacements)?,
@@ -57,6 +58,9 @@ pub(super) fn report_of<'py>(
         not_repaired: &outcome.not_repaired,
         stable_prefix_tokens: outcome.stable_prefix_tokens,
         cache_break_tokens: outcome.cache_break_tokens,
+        written_tokens: written,
+        read_tokens: read,
+        unchanged_tokens: unchanged,
         write_tokens_saved: outcome.saved_tokens.0,
         read_tokens_saved: outcome.saved_tokens.1,
         untouched: untouched,
@@ -128,9 +132,14 @@ pub(super) fn decisions_of<'py>(
     for (reference, sign) in &decisions.signs {
         signs.set_item(&**reference, (sign.call, sign.size, sign.ends))?;
     }
+    let excerpts = PyDict::new(py);
+    for (reference, excerpt) in &decisions.excerpts {
+        excerpts.set_item(&**reference, PyBytes::new(py, excerpt))?;
+    }
     Ok(record!(py, "Decisions" {
         messages: decisions.messages,
         made: made,
+        excerpts: excerpts,
         dropped: PyFrozenSet::new(py, decisions.dropped.iter().map(|reference| &**reference))?,
         mends: PyFrozenSet::new(py, mends)?,
         signs: signs,

@@ -8,7 +8,7 @@ from .anthropic import AnthropicFake
 from .fake import Fake, Hold, Recorded
 from .ollama import OllamaFake
 from .openai import OpenAIFake
-from .script import Asked, Call, Turn, content_of, reads_then_quotes
+from .script import Asked, Call, ScriptedTurn, content_of, reads_then_quotes
 from .serving import serving
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "OllamaFake",
     "OpenAIFake",
     "Recorded",
-    "Turn",
+    "ScriptedTurn",
     "content_of",
     "reads_then_quotes",
     "serving",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .fake import Fake, Recorded, Refused, Reply, refuse_unknown, refuse_unless
-from .script import Asked, Exchange, Turn, joined, pieces, strings
+from .script import Asked, Exchange, ScriptedTurn, joined, pieces, strings
 
 MOST_MARKS = 4
 
@@ -193,7 +193,7 @@ class AnthropicFake(Fake):
         ]
         return Reply(200, chunks, "text/event-stream; charset=utf-8", headers)
 
-    def blocks(self, turn: Turn, *, is_thinking: bool) -> Iterator[dict[str, Any]]:
+    def blocks(self, turn: ScriptedTurn, *, is_thinking: bool) -> Iterator[dict[str, Any]]:
         if turn.thinking and is_thinking:
             signature = self.seal(turn.thinking)
             yield {"type": "thinking", "thinking": turn.thinking, "signature": signature}

@@ -15,11 +15,11 @@ from typing import Any
 from support.clocks import async_wait_until
 from support.providers import validity
 
-from .script import Script, Turn, as_answer
+from .script import Script, ScriptedTurn, as_answer
 
 Scope = dict[str, Any]
 
-HELLO = (Turn("Hello."),)
+HELLO = (ScriptedTurn("Hello."),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from support.sdk import sdk
 
 from . import responses
 from .fake import Fake, Recorded, Refused, Reply, refuse_unknown, refuse_unless
-from .script import Asked, Exchange, Turn, joined, pieces, strings
+from .script import Asked, Exchange, ScriptedTurn, joined, pieces, strings
 
 CREATED = 1_767_225_600
 
@@ -153,13 +153,15 @@ class OpenAIFake(Fake):
         body = {**base, "object": "chat.completion", "choices": [choice], "usage": usage}
         return Reply(200, [json.dumps(body).encode()])
 
-    def calls(self, turn: Turn) -> Iterator[dict[str, Any]]:
+    def calls(self, turn: ScriptedTurn) -> Iterator[dict[str, Any]]:
         for call in turn.calls:
             function = {"name": call.name, "arguments": json.dumps(dict(call.input))}
             yield {"id": self.number("call_"), "type": "function", "function": function}
 
 
-def deltas(turn: Turn, calls: list[dict[str, Any]], reason: str) -> Iterator[dict[str, Any]]:
+def deltas(
+    turn: ScriptedTurn, calls: list[dict[str, Any]], reason: str
+) -> Iterator[dict[str, Any]]:
     """The choices of the chunks that an answer streams in."""
 
     def choice(delta: dict[str, Any], end: str | None = None) -> dict[str, Any]:

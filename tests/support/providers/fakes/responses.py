@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from support.providers import validity
 
 from .fake import Refused, Reply, refuse_unknown, refuse_unless
-from .script import Asked, Exchange, Turn, joined, pieces, strings
+from .script import Asked, Exchange, ScriptedTurn, joined, pieces, strings
 
 if TYPE_CHECKING:
     from .openai import OpenAIFake
@@ -105,7 +105,7 @@ def check_item(fake: OpenAIFake, place: str, item: Any) -> None:
             )
 
 
-def output(fake: OpenAIFake, turn: Turn) -> Iterator[dict[str, Any]]:
+def output(fake: OpenAIFake, turn: ScriptedTurn) -> Iterator[dict[str, Any]]:
     """The items of an answer."""
     if turn.thinking:
         number = fake.number("rs_")

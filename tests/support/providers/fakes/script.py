@@ -17,7 +17,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ScriptedTurn:
     """One answer of the model: thinking first, then text, then calls."""
 
     text: str = ""
@@ -43,8 +43,8 @@ class Asked:
     texts: Sequence[str]
 
 
-Answer = Callable[[Asked], Turn]
-Script = Answer | Sequence[Turn]
+Answer = Callable[[Asked], ScriptedTurn]
+Script = Answer | Sequence[ScriptedTurn]
 
 
 def as_answer(script: Script) -> Answer:
@@ -53,7 +53,7 @@ def as_answer(script: Script) -> Answer:
         return script
     turns = list(script)
 
-    def answer(asked: Asked) -> Turn:
+    def answer(asked: Asked) -> ScriptedTurn:
         return turns.pop(0) if len(turns) > 1 else turns[0]
 
     return answer
@@ -62,12 +62,12 @@ def as_answer(script: Script) -> Answer:
 def reads_then_quotes(path: str, line: int, *, thinking: str = "") -> Answer:
     """A model that quotes a line (from 1) of a file that it has, and otherwise reads the file."""
 
-    def answer(asked: Asked) -> Turn:
+    def answer(asked: Asked) -> ScriptedTurn:
         held = content_of(asked, path)
         if held is None:
-            return Turn(calls=[Call("Read", {"file_path": path})], thinking=thinking)
+            return ScriptedTurn(calls=[Call("Read", {"file_path": path})], thinking=thinking)
         lines = held.split("\n")
-        return Turn(text=lines[line - 1] if line <= len(lines) else "(no such line)")
+        return ScriptedTurn(text=lines[line - 1] if line <= len(lines) else "(no such line)")
 
     return answer
 

@@ -39,7 +39,7 @@ HEADS = {
 MOST_MARKS = 4
 
 
-class Turn(NamedTuple):
+class MergedTurn(NamedTuple):
     """The blocks of one side before the other side replies."""
 
     place: str
@@ -60,12 +60,12 @@ def problems(messages: Sequence[Any]) -> Iterator[str]:
     yield from ending_problems(turns)
 
 
-def turns_of(messages: Sequence[Any]) -> Iterator[Turn]:
+def turns_of(messages: Sequence[Any]) -> Iterator[MergedTurn]:
     # Documented as "Consecutive user or assistant turns in your request will be combined into a single turn." (Messages API, `messages`)
     for role, found in groupby(enumerate(messages), lambda pair: pair[1]["role"]):
         members = list(found)
         blocks = [block for _, message in members for block in blocks_of(message["content"])]
-        yield Turn(f"messages.{members[0][0]}", role, blocks)
+        yield MergedTurn(f"messages.{members[0][0]}", role, blocks)
 
 
 def blocks_of(content: Any) -> list[Block]:
@@ -133,7 +133,7 @@ def is_blank(block: Any) -> bool:
     return block.get("type") == "text" and not block["text"].strip()
 
 
-def id_problems(turns: list[Turn]) -> Iterator[str]:
+def id_problems(turns: list[MergedTurn]) -> Iterator[str]:
     seen: set[str] = set()
     for turn in turns:
         for block in turn.of_kind("tool_use"):
@@ -147,7 +147,7 @@ def id_problems(turns: list[Turn]) -> Iterator[str]:
                 seen.add(call_id)
 
 
-def result_problems(turns: list[Turn]) -> Iterator[str]:
+def result_problems(turns: list[MergedTurn]) -> Iterator[str]:
     # Error "messages.125: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_01. Each `tool_use`
     # block must have a corresponding `tool_result` block in the next message."
     # Error "messages.8.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_01. Each `tool_result` block
@@ -186,7 +186,7 @@ def has_answer_after_call(blocks: list[Block]) -> bool:
     return any(kind.endswith("_tool_result") for kind in behind)
 
 
-def server_problems(turns: list[Turn]) -> Iterator[str]:
+def server_problems(turns: list[MergedTurn]) -> Iterator[str]:
     waiting: set[str] = set()
     for turn, after in zip_longest(turns, turns[1:]):
         if turn.role != "assistant":
@@ -220,7 +220,7 @@ def server_problems(turns: list[Turn]) -> Iterator[str]:
         waiting.clear()
 
 
-def ending_problems(turns: list[Turn]) -> Iterator[str]:
+def ending_problems(turns: list[MergedTurn]) -> Iterator[str]:
     # Error "messages.1: The final block in an assistant message cannot be `thinking`." Clients that send such messages in
     # the middle of a conversation are not refused, so that only the end is judged.
     if turns and turns[-1].role == "assistant" and turns[-1].blocks:

@@ -14,7 +14,7 @@ from toolcarry.fallback.context.handover.kinds import TABLE
 from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece
 from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
-from toolcarry.fallback.dialogue import Turn
+from toolcarry.fallback.dialogue import SpokenText
 
 HEADING: Final[str] = TABLE["headings"]["steps"]
 _NEWEST: Final = 5
@@ -99,7 +99,7 @@ def is_equal(one: Step, other: Step) -> bool:
 
 def take_latest(
     steps: Sequence[Step],
-    requests: Sequence[Turn],
+    requests: Sequence[SpokenText],
     last_request: Piece,
     writer: StepWriter,
     paper: Paper,

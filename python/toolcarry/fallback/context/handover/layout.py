@@ -41,7 +41,7 @@ from toolcarry.fallback.context.handover.step_text import StepWriter
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.context.limits import limits_of
 from toolcarry.fallback.context.summary import fit_summary
-from toolcarry.fallback.dialogue import Turn
+from toolcarry.fallback.dialogue import SpokenText
 from toolcarry.model.text.sanitize import CLOSE_MARKER, OPEN_MARKER
 from toolcarry.types.policy import CarryPolicy
 from toolcarry.types.values import CallPlace
@@ -109,8 +109,8 @@ class HandOver:
     def write(
         self,
         steps: Sequence[Step],
-        requests: Sequence[Turn],
-        answer: Turn | None,
+        requests: Sequence[SpokenText],
+        answer: SpokenText | None,
         directory: Directory,
     ) -> str:
         """Return the context; empty if nothing of the steps fits. ``answer`` is what the assistant said in the end."""
@@ -201,20 +201,20 @@ class HandOver:
             return None
         return self._paper.piece(f"{found.label}: {inert_line(found.path, 300)}\n\n")
 
-    def _quoted(self, request: Turn) -> Turn:
+    def _quoted(self, request: SpokenText) -> SpokenText:
         """Return a request without its text if the summary has all of it."""
         text = request.text.strip("\n \t")
         is_short = "\n" not in text and len(text) <= LONGEST_INLINE
         return request if is_short or text not in self._summary else request._replace(text=_QUOTED)
 
-    def _request(self, requests: Sequence[Turn]) -> Piece:
+    def _request(self, requests: Sequence[SpokenText]) -> Piece:
         """Return the last request of the user, in full up to a share of the total."""
         if not requests:
             return NOTHING
         most = min(max(self._left // 5, 0), 1_500 * self._paper.token)
         return self._pay(self._paper.spoken("User", requests[-1].text, most), most)
 
-    def _answer(self, answer: Turn | None) -> Piece | None:
+    def _answer(self, answer: SpokenText | None) -> Piece | None:
         if answer is None:
             return self._paper.piece(_UNANSWERED)
         room = min(self._left // 8, 300 * self._paper.token)

@@ -16,7 +16,7 @@ from toolcarry.fallback.context.handover.kinds import TABLE, words
 from toolcarry.fallback.context.handover.outcomes import Lines, is_item, lines_of_change
 from toolcarry.fallback.context.handover.pieces import NOTHING, Paper, Piece, inert_line
 from toolcarry.fallback.context.handover.steps import Step
-from toolcarry.fallback.dialogue import Turn
+from toolcarry.fallback.dialogue import SpokenText
 from toolcarry.model.dedupe.shell import has_side_effects
 
 HEADING: Final[str] = TABLE["headings"]["ledger"]
@@ -60,7 +60,7 @@ class LedgerWriter:
     def __init__(
         self,
         steps: Sequence[Step],
-        requests: Sequence[Turn],
+        requests: Sequence[SpokenText],
         resolved: Mapping[int, int],
         files: Mapping[str, File],
         lines: Lines,
@@ -79,7 +79,7 @@ class LedgerWriter:
         for already, and stands before the calls that came after it.
         """
         groups = self._groups(shown)
-        candidates: list[tuple[int, int, list[Step] | Turn]] = [
+        candidates: list[tuple[int, int, list[Step] | SpokenText]] = [
             (0 if place < _NEWEST_REQUESTS else 3, -turn.position, turn)
             for place, turn in enumerate(reversed(self._requests))
             if turn.position not in shown_turns
@@ -91,7 +91,7 @@ class LedgerWriter:
         taken: list[Line] = []
         misses = 0
         for rank, _, each in candidates:
-            line = self._request(each) if isinstance(each, Turn) else self._line(each, rank)
+            line = self._request(each) if isinstance(each, SpokenText) else self._line(each, rank)
             size = self._size(line.text)
             if size + more > room:
                 misses += 1
@@ -167,7 +167,7 @@ class LedgerWriter:
                 return 1 if is_current else 2
         return 3 if is_current else 4
 
-    def _request(self, turn: Turn) -> Line:
+    def _request(self, turn: SpokenText) -> Line:
         text = f"- **User:** {inert_line(' '.join(turn.text.split()), self._longest)}\n"
         return Line(0, turn.position, 0, text, ())
 
@@ -219,7 +219,7 @@ def _written(step: Step) -> str:
     return "\n".join([f"{name} {compact_json(given[name])}" for name in sorted(given)])
 
 
-def _by_rank(item: tuple[int, int, list[Step] | Turn]) -> tuple[int, int]:
+def _by_rank(item: tuple[int, int, list[Step] | SpokenText]) -> tuple[int, int]:
     return item[:2]
 
 

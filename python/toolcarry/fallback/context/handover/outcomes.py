@@ -46,7 +46,7 @@ _MOST_MEDIA: Final = 3
 _MOST_CHANGES: Final = 4
 """The files of a step of which a line says what became of them."""
 _FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
-_FOLDERS: Final = ("./", "../")
+_FOLDERS: Final = words("own_folders")
 _TOTAL: Final = "total "
 PENDING: Final = "issued just before the hand-over, result not seen: check before repeating"
 MISSING: Final = "no result recorded"

@@ -25,7 +25,7 @@ _SHOWS, _CONTENT = "Showing lines ", "--- FILE CONTENT (truncated) ---\n"
 """What a note of Gemini CLI says before a part of a file."""
 _LONGEST_NOTE: Final = 800
 _OPENING: Final = "<content>"
-_CLOSINGS: Final = ("</content>", "</file>")
+_CLOSINGS: Final = words("closings")
 """The last lines of a tool that puts a text in tags."""
 _MORE_NOTES: Final = words("more_notes")
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from toolcarry.fallback.context.handover.kinds import words
-from toolcarry.fallback.dialogue import Turn
+from toolcarry.fallback.dialogue import SpokenText
 from toolcarry.model.content.client_blocks import without_blocks
 from toolcarry.model.session import CLIENT_TEXTS
 
@@ -21,13 +21,13 @@ _NEAR: Final = 3
 class Spoken(NamedTuple):
     """The requests of the user, oldest first, and what the assistant said after the last one, if it ends there."""
 
-    requests: list[Turn]
-    answer: Turn | None
+    requests: list[SpokenText]
+    answer: SpokenText | None
 
 
-def spoken_in(turns: Sequence[Turn]) -> Spoken:
+def spoken_in(turns: Sequence[SpokenText]) -> Spoken:
     """Return the requests and the final answer among the turns, which are given newest first."""
-    requests: list[Turn] = []
+    requests: list[SpokenText] = []
     for turn in turns:
         if turn.speaker == "USER":
             text = request_in(turn.text)

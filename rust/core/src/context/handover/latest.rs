@@ -9,7 +9,7 @@ use ahash::AHashSet;
 
 use super::kinds::StepKind;
 use super::pieces::Piece;
-use super::spoken::Turn;
+use super::spoken::NumberedTurn;
 use super::step_text::StepWriter;
 use super::steps::Step;
 use crate::json::value::Value;
@@ -124,7 +124,7 @@ fn are_same<'a, V: Value<'a>>(one: V, other: V) -> bool {
 /// The newest ones may take from the `spare` room, too, which is meant for something else.
 pub(super) fn take_latest<'a, V: Value<'a>>(
     steps: &[Step<'a, V>],
-    requests: &[Turn<'a>],
+    requests: &[NumberedTurn<'a>],
     last_request: Option<&Piece>,
     writer: &mut StepWriter<'_, 'a, V>,
     (room, spare): (isize, isize),

@@ -29,7 +29,7 @@ use super::outcomes::Lines;
 use super::passages::{Shown, files_in_work, show_file};
 use super::pieces::{LONGEST_INLINE, Paper, Piece, source_of};
 use super::plan::{Mark, Plan, find_plan};
-use super::spoken::Turn;
+use super::spoken::NumberedTurn;
 use super::step_text::StepWriter;
 use super::steps::Step;
 use crate::context::limits::signed;
@@ -50,7 +50,7 @@ const MIDDLE: isize = 8_000;
 
 /// Where a hand-over shows a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StepPlace {
     /// As a step, with its result.
     Step,
     /// In a line of the ledger.
@@ -63,7 +63,7 @@ pub enum Place {
     LeftOut,
 }
 
-impl Place {
+impl StepPlace {
     /// Return the name of the place in a report.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -108,7 +108,7 @@ pub(super) struct HandOver<'s> {
     /// True if there was no room for the summary.
     pub(super) has_no_room: bool,
     /// The place of each step, by its number less one; empty if nothing of the steps fits.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<StepPlace>,
     /// The numbers of the steps of which a part is shown.
     pub(super) cut: AHashSet<usize>,
     /// The sizes of the steps that are shown with their results, by their numbers.
@@ -150,8 +150,8 @@ impl<'s> HandOver<'s> {
     pub(super) fn write<'a, V: Value<'a>>(
         &mut self,
         steps: &[Step<'a, V>],
-        requests: &[Turn<'a>],
-        answer: Option<&Turn<'a>>,
+        requests: &[NumberedTurn<'a>],
+        answer: Option<&NumberedTurn<'a>>,
     ) -> String {
         let paper = self.paper;
         let named = requests.last().map_or(Cow::Borrowed(""), |request| request.text.clone());
@@ -281,7 +281,7 @@ impl<'s> HandOver<'s> {
     }
 
     /// Return the requests, those of which the summary has all without their texts.
-    fn quoted<'a>(&self, requests: &[Turn<'a>]) -> Vec<Turn<'a>> {
+    fn quoted<'a>(&self, requests: &[NumberedTurn<'a>]) -> Vec<NumberedTurn<'a>> {
         let mut requests = requests.to_vec();
         for request in &mut requests {
             let text = request.text.trim_matches(['\n', ' ', '\t']);
@@ -294,13 +294,17 @@ impl<'s> HandOver<'s> {
     }
 
     /// Return the last request of the user, in full up to a share of the total.
-    fn request<'a, V: Value<'a>>(&mut self, request: Option<&Turn<'a>>, values: PhantomData<V>) -> Option<Piece> {
+    fn request<'a, V: Value<'a>>(
+        &mut self,
+        request: Option<&NumberedTurn<'a>>,
+        values: PhantomData<V>,
+    ) -> Option<Piece> {
         let most = self.left.div_euclid(5).max(0).min(1_500 * self.paper.token);
         let piece = self.paper.spoken("User", &request?.text, most, values);
         self.pay(piece, most)
     }
 
-    fn answer<'a, V: Value<'a>>(&self, answer: Option<&Turn<'a>>, values: PhantomData<V>) -> Option<Piece> {
+    fn answer<'a, V: Value<'a>>(&self, answer: Option<&NumberedTurn<'a>>, values: PhantomData<V>) -> Option<Piece> {
         let Some(answer) = answer else {
             return Some(self.paper.piece(HEADINGS.unanswered.to_owned()));
         };
@@ -453,14 +457,14 @@ impl<'s> HandOver<'s> {
         for step in steps {
             let number = step.number;
             let place = match () {
-                () if latest.numbers.contains(&number) => Place::Step,
-                () if ledger.listed.contains(&number) => Place::Ledger,
-                () if latest.merged.contains(&number) || ledger.merged.contains(&number) => Place::Merged,
-                () if plan.is_some_and(|plan| plan.numbers.contains(&number)) => Place::Merged,
-                () if in_files.contains(&number) => Place::File,
-                () => Place::LeftOut,
+                () if latest.numbers.contains(&number) => StepPlace::Step,
+                () if ledger.listed.contains(&number) => StepPlace::Ledger,
+                () if latest.merged.contains(&number) || ledger.merged.contains(&number) => StepPlace::Merged,
+                () if plan.is_some_and(|plan| plan.numbers.contains(&number)) => StepPlace::Merged,
+                () if in_files.contains(&number) => StepPlace::File,
+                () => StepPlace::LeftOut,
             };
-            if matches!(place, Place::Ledger | Place::File) {
+            if matches!(place, StepPlace::Ledger | StepPlace::File) {
                 self.cut.insert(number);
             }
             self.places.push(place);

@@ -12,7 +12,7 @@ use super::files::Files;
 use super::kinds::{HEADINGS, LASTING, StepKind};
 use super::outcomes::{Lines, is_item, lines_of_change};
 use super::pieces::{Paper, Piece};
-use super::spoken::Turn;
+use super::spoken::NumberedTurn;
 use super::steps::{State, Step};
 use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
@@ -55,7 +55,7 @@ type Sign<'w> = (usize, StepKind, State, &'w str, &'w str);
 
 /// A line that may be taken, by what it is about.
 enum Candidate<'g, 's, 'a, V> {
-    Request(&'s Turn<'a>),
+    Request(&'s NumberedTurn<'a>),
     Calls(&'g [&'s Step<'a, V>]),
 }
 
@@ -67,7 +67,7 @@ const LEAST: isize = 5;
 /// Writes the ledger. Lines are made once, when they are first wanted.
 pub(super) struct LedgerWriter<'s, 'a, V> {
     steps: &'s [Step<'a, V>],
-    requests: &'s [Turn<'a>],
+    requests: &'s [NumberedTurn<'a>],
     resolved: &'s AHashMap<usize, usize>,
     files: &'s Files<'s, 'a, V>,
     lines: &'s Lines,
@@ -82,7 +82,7 @@ pub(super) struct LedgerWriter<'s, 'a, V> {
 impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
     pub(super) fn new(
         steps: &'s [Step<'a, V>],
-        requests: &'s [Turn<'a>],
+        requests: &'s [NumberedTurn<'a>],
         resolved: &'s AHashMap<usize, usize>,
         files: &'s Files<'s, 'a, V>,
         lines: &'s Lines,
@@ -109,7 +109,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         let mut misses = 0;
         // What a line is worth is only looked up as long as there is room.
         'ranks: for rank in RANKS {
-            let mut requests: Vec<&'s Turn<'a>> = Vec::new();
+            let mut requests: Vec<&'s NumberedTurn<'a>> = Vec::new();
             let (older, newest) = self.requests.split_at(self.requests.len().saturating_sub(NEWEST_REQUESTS));
             let own = match rank {
                 0 => newest,
@@ -142,7 +142,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
     fn next<'g>(
         &self,
         rank: usize,
-        requests: &mut Vec<&'s Turn<'a>>,
+        requests: &mut Vec<&'s NumberedTurn<'a>>,
         groups: &'g [Vec<&'s Step<'a, V>>],
         place: &mut usize,
     ) -> Option<Candidate<'g, 's, 'a, V>> {
@@ -254,7 +254,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
         self.lasting.get(step.number - 1).is_some_and(|lasting| *lasting.get_or_init(find))
     }
 
-    fn request(&self, turn: &Turn<'a>) -> Line {
+    fn request(&self, turn: &NumberedTurn<'a>) -> Line {
         let said = in_one_line(&turn.text);
         let text = format!("- **User:** {}\n", inert_line(&said, self.longest));
         self.measured(text, (turn.position, 0), Vec::new())

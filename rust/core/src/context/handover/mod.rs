@@ -14,7 +14,7 @@ use crate::pairing::block::Entry;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
-pub use self::layout::Place;
+pub use self::layout::StepPlace;
 pub(crate) use self::spoken::{Spoken, spoken_in};
 
 mod chars;
@@ -49,7 +49,7 @@ pub struct NumberedCall {
     /// Its id.
     pub call_id: OwnedText,
     /// Where it is shown.
-    pub place: Place,
+    pub place: StepPlace,
 }
 
 /// A hand-over, and the numbers of its report.
@@ -96,15 +96,15 @@ pub(super) fn hand_over<'a, V: Value<'a>>(
         ..HandedOver::default()
     };
     for (step, place) in steps.iter().zip(&writer.places) {
-        let place = if text.is_empty() { Place::LeftOut } else { *place };
-        let is_cut = place == Place::Step && writer.cut.contains(&step.number);
+        let place = if text.is_empty() { StepPlace::LeftOut } else { *place };
+        let is_cut = place == StepPlace::Step && writer.cut.contains(&step.number);
         let (fate, reason) = match place {
-            Place::Step if is_cut => (Fate::Cut, "total"),
-            Place::Step => (Fate::Shown, ""),
-            Place::Ledger => (Fate::Cut, "ledger"),
-            Place::File => (Fate::Cut, "file_text"),
-            Place::Merged => (Fate::Superseded, "merged"),
-            Place::LeftOut => (Fate::LeftOut, "budget"),
+            StepPlace::Step if is_cut => (Fate::Cut, "total"),
+            StepPlace::Step => (Fate::Shown, ""),
+            StepPlace::Ledger => (Fate::Cut, "ledger"),
+            StepPlace::File => (Fate::Cut, "file_text"),
+            StepPlace::Merged => (Fate::Superseded, "merged"),
+            StepPlace::LeftOut => (Fate::LeftOut, "budget"),
         };
         match fate {
             Fate::Shown => handed.shown += 1,
@@ -113,7 +113,7 @@ pub(super) fn hand_over<'a, V: Value<'a>>(
             Fate::LeftOut | Fate::Excluded => handed.left_out += 1,
         }
         let entry = &step.entry;
-        if place == Place::Step && !settings.measure.is_characters() {
+        if place == StepPlace::Step && !settings.measure.is_characters() {
             let size = writer.sizes.get(&step.number).copied().unwrap_or_default();
             handed.block_tokens.push((entry.position, size.unsigned_abs()));
         }

@@ -11,8 +11,8 @@ use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines, without_long_removals};
 use super::files::name_of;
 use super::kinds::{
-    ASIDES, ERROR_STARTS, ERRORS, FILTER_KEYS, ITEM_STATES, ITEM_TEXTS, OUTLINE, PASSES, QUERY_KEYS, RULES, StepKind,
-    first_text, has_failure, is_part_of_plan, path_of, questions_in,
+    ASIDES, ERROR_STARTS, ERRORS, FILTER_KEYS, ITEM_STATES, ITEM_TEXTS, OUTLINE, OWN_FOLDERS, PASSES, QUERY_KEYS,
+    RULES, StepKind, first_text, has_failure, is_part_of_plan, path_of, questions_in,
 };
 use super::patches::{Action, FILE_LINES, FileChange, MOVE};
 use super::plan::item_name;
@@ -27,7 +27,6 @@ use crate::text::{OwnedText, Text, grouped};
 const MOST_OUTLINED: usize = 1_000;
 /// The files of a step of which a line says what became of them.
 const MOST_CHANGES: usize = 4;
-const FOLDERS: [&str; 2] = ["./", "../"];
 const TOTAL: &str = "total ";
 const PENDING: &str = "issued just before the hand-over, result not seen: check before repeating";
 const MISSING: &str = "no result recorded";
@@ -242,7 +241,7 @@ impl Lines {
 
 /// Return the first entries of a listing, as many as fit in one line.
 fn first_names(lines: &[String], longest: usize) -> String {
-    let is_name = |line: &&String| !FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL);
+    let is_name = |line: &&String| !OWN_FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL);
     let mut names = lines.iter().filter(is_name);
     let first = names.next().or(lines.first()).map_or("", String::as_str);
     let mut said = short_line(first, longest).into_owned();

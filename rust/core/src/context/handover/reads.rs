@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::chars::{breaks, is_blank, is_longer, lines, string_of};
 use super::clean::{clean_file, printed_file, then};
-use super::kinds::MORE_NOTES;
+use super::kinds::{CLOSINGS, MORE_NOTES};
 use super::shell_reads::{Read, ShellRead};
 use super::steps::Step;
 use crate::dedupe::line_ranges::{DEFAULT_READ, LineRange, UNREADABLE, line_range};
@@ -26,8 +26,6 @@ const SHOWS: &str = "Showing lines ";
 const CONTENT: &str = "--- FILE CONTENT (truncated) ---\n";
 const LONGEST_NOTE: usize = 800;
 const OPENING: &str = "<content>";
-/// The last lines of a tool that puts a text in tags.
-const CLOSINGS: [&str; 2] = ["</content>", "</file>"];
 const LONGEST_MESSAGE: usize = 300;
 /// The beginning of a result in which a tool wraps a text.
 const ENVELOPE: &str = "{\"";

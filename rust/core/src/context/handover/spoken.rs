@@ -14,7 +14,7 @@ const NEAR: usize = 3;
 
 /// What a person said: the position and the number of the message, and the text.
 #[derive(Clone, Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct NumberedTurn<'a> {
     pub(super) position: usize,
     pub(super) number: usize,
     pub(super) text: Cow<'a, str>,
@@ -23,21 +23,21 @@ pub(crate) struct Turn<'a> {
 /// The requests of the user, oldest first, and what the assistant said after the last one, if it ends there.
 #[derive(Debug, Default)]
 pub(crate) struct Spoken<'a> {
-    pub(super) requests: Vec<Turn<'a>>,
-    pub(super) answer: Option<Turn<'a>>,
+    pub(super) requests: Vec<NumberedTurn<'a>>,
+    pub(super) answer: Option<NumberedTurn<'a>>,
 }
 
 /// Return the requests and the final answer among the turns, which are given newest first. `number` returns the number of
 /// the message at a position.
-pub(crate) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize) -> usize) -> Spoken<'a> {
-    let mut requests: Vec<Turn<'a>> = Vec::new();
+pub(crate) fn spoken_in<'a>(turns: &[dialogue::SpokenText<'a>], number: impl Fn(usize) -> usize) -> Spoken<'a> {
+    let mut requests: Vec<NumberedTurn<'a>> = Vec::new();
     for turn in turns.iter().filter(|turn| turn.speaker == USER) {
         let text = then(string_of(&turn.text), without_blocks);
         let text = then(text, request_in);
         let own = number(turn.position);
-        let is_again = |last: &Turn<'a>| last.text == text && last.number.saturating_sub(own) <= NEAR;
+        let is_again = |last: &NumberedTurn<'a>| last.text == text && last.number.saturating_sub(own) <= NEAR;
         if !text.is_empty() && !requests.last().is_some_and(is_again) {
-            requests.push(Turn { position: turn.position, number: own, text });
+            requests.push(NumberedTurn { position: turn.position, number: own, text });
         }
     }
     requests.reverse();
@@ -45,7 +45,7 @@ pub(crate) fn spoken_in<'a>(turns: &[dialogue::Turn<'a>], number: impl Fn(usize)
     let last = last.filter(|turn| turn.speaker == ASSISTANT);
     let answer = last.map(|turn| {
         let (position, text) = (turn.position, string_of(&turn.text));
-        Turn { position, number: number(position), text }
+        NumberedTurn { position, number: number(position), text }
     });
     Spoken { requests, answer }
 }

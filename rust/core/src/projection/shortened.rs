@@ -1,0 +1,127 @@
+//! Shortening a result by what it is: once, and then by its excerpt.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::blocks::{Block, Proposal};
+use super::excerpt::{MOST_KEPT, Source, excerpt_of, excerpted, excerpted_again, settings_sign};
+use super::excerpt_memo::{find, keep, name_of};
+use super::marker::{Substitute, marker_of};
+use super::policy::{Decision, DecisionKind};
+use crate::context::block::printed_by;
+use crate::json::value::Value;
+use crate::shorten::{Draft, Kinds};
+use crate::text::OwnedText;
+use crate::text::piece::Piece;
+use crate::tokens::Encoding;
+
+impl<'a, V: Value<'a>> Block<'a, V> {
+    /// Repeat a decision of the previous projection, by the excerpt if it has one for the text.
+    pub(crate) fn repeat(&self, decision: Decision<'a>, excerpt: Option<&Arc<[u8]>>) -> Proposal<'a, V> {
+        match excerpt.and_then(|excerpt| self.by_excerpt(&decision, excerpt)) {
+            Some(new) => Proposal { decision, new },
+            None => self.propose(decision),
+        }
+    }
+
+    /// Return the replacement that an excerpt says; `None` if it was made of another text, or with other settings.
+    fn by_excerpt(&self, decision: &Decision<'_>, excerpt: &Arc<[u8]>) -> Option<Substitute<'a, V>> {
+        if !matches!(decision.fate, DecisionKind::Shortened | DecisionKind::Terminal) || self.has_quotes() {
+            return None;
+        }
+        let marker = self.marker(decision);
+        let text = excerpted(excerpt, &self.text, self.settings_sign(decision, &self.command()), &marker)?;
+        Some(Substitute::excerpted(text, Arc::clone(excerpt)))
+    }
+
+    /// Return a sign of what a decision's replacement depends on besides the text.
+    fn settings_sign(&self, decision: &Decision<'_>, command: &str) -> u64 {
+        let is_terminal = u64::from(decision.fate == DecisionKind::Terminal);
+        let choices = [self.kinds.number(), self.side as u64, self.encoding.id(), is_terminal];
+        let choices = choices.iter().fold(0, |all, each| all << 8 | each);
+        let numbers = [choices, decision.head as u64, decision.tail as u64, 0];
+        settings_sign([command, &self.widest_reference()], numbers)
+    }
+
+    /// Shorten the text by what it is to `room` characters without its marker, and with it to a limit in tokens; `None` if
+    /// it can only be cut.
+    pub(crate) fn shortened(&self, room: usize, tokens: Option<(usize, &Encoding)>) -> Option<Proposal<'a, V>> {
+        if self.kinds == Kinds::NONE || self.has_quotes() {
+            return None;
+        }
+        let widest = marker_of(&Decision::SHORTENED, self.size, &self.widest_reference()).as_text().to_utf8();
+        let command = self.command();
+        let limit = tokens.map_or([0, 0], |(most, encoding)| [most as u64 + 1, encoding.id()]);
+        let choices = self.kinds.number() << 16 | (self.side as u64) << 8 | self.encoding.id();
+        let numbers = [choices, room as u64, limit[0], limit[1]];
+        let name = name_of(Source::of(&self.text).bytes(), settings_sign([&command, &widest], numbers));
+        match name.and_then(find) {
+            Some(None) => return None,
+            Some(Some((head, tail, excerpt))) => {
+                let decision = Decision { head, tail, ..Decision::SHORTENED };
+                if let Some(text) = excerpted_again(&excerpt, &self.text, &self.marker(&decision)) {
+                    return Some(Proposal { decision, new: Substitute::excerpted(text, excerpt) });
+                }
+            }
+            None => {}
+        }
+        let draft = Draft::of(&self.text, &command, self.kinds, self.is_drawn());
+        let Some((room, found)) = draft.and_then(|draft| draft.fit(room, tokens, (&widest, self.side, false))) else {
+            if let Some(name) = name {
+                keep(name, None);
+            }
+            return None;
+        };
+        let decision = Decision { head: room, tail: found.size(), ..Decision::SHORTENED };
+        let [before, after] = found.around_marker();
+        let excerpt = excerpt_of(&self.text, self.settings_sign(&decision, &command), (&before, Some(&after)));
+        let text = [&*before, &self.marker(&decision), &after].concat();
+        let found = self.excerpted(decision, OwnedText::from_utf8(&text), excerpt);
+        if let Some((name, excerpt)) = name.zip(found.new.excerpt.clone()) {
+            keep(name, Some((found.decision.head, found.decision.tail, excerpt)));
+        }
+        Some(found)
+    }
+
+    /// Propose to send what a terminal shows of a result in the end.
+    pub(crate) fn settled(&self, last: &Piece<'a>) -> Proposal<'a, V> {
+        let decision = Decision { tail: last.len(), ..Decision::TERMINAL };
+        let sign = self.settings_sign(&decision, &self.command());
+        let excerpt = excerpt_of(&self.text, sign, (&last.text().as_utf8(), None));
+        self.excerpted(decision, OwnedText::from(last.text()), excerpt)
+    }
+
+    /// Combine a decision with a text, spelled as its excerpt spells it: so do later requests, which know only that.
+    fn excerpted(&self, decision: Decision<'a>, text: OwnedText, excerpt: Option<Vec<u8>>) -> Proposal<'a, V> {
+        let said = excerpt.and_then(|excerpt| {
+            let found = excerpted_again(&excerpt, &self.text, &self.marker(&decision))?;
+            (found.text().as_text() == text.as_text()).then(|| Substitute::excerpted(found, excerpt.into()))
+        });
+        let plain = Substitute::new(Piece::own(text));
+        let new = if self.is_worth(&decision, &plain) { said.unwrap_or(plain) } else { plain };
+        Proposal { decision, new }
+    }
+
+    /// Return the command or the tool that printed the text; empty for a file.
+    fn command(&self) -> String {
+        printed_by(&self.entry).map(|printer| printer.command()).unwrap_or_default()
+    }
+
+    /// Return the marker of a decision; empty if it has none.
+    fn marker(&self, decision: &Decision<'_>) -> String {
+        let marker = || marker_of(decision, self.size, self.named_reference()).as_text().to_utf8();
+        if decision.fate == DecisionKind::Terminal { String::new() } else { marker() }
+    }
+
+    /// Return true if the marker can't be in a text of JSON.
+    fn has_quotes(&self) -> bool {
+        self.named_reference().contains(['"', '\\'])
+    }
+}
+
+/// Return what shortened results became, by reference, as far as that is short.
+pub(crate) fn excerpts_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Arc<[u8]>)> {
+    let decided = blocks.iter().filter(|block| block.decision.is_some());
+    let found = decided.filter_map(|block| Some((block.reference.clone(), block.new.as_ref()?.excerpt.clone()?)));
+    found.filter(|(_, excerpt)| excerpt.len() <= MOST_KEPT).collect()
+}

@@ -1,0 +1,145 @@
+"""The proxy counts what requests cost as their provider does, and what sending them unchanged would have cost."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+from support.builders import wire
+from support.builders.pipelines import ME
+from support.economy import session_of
+from support.goldens.inputs import workload
+
+from toolcarry import NO_LIMIT, ProjectPolicy
+from toolcarry.integrations.projections import Projections
+from toolcarry.metrics import families, told_costs
+from toolcarry.types import PriceModel, price_of
+
+SYSTEM = "You are a coding agent. " * 500
+TOOLS = [{"name": f"tool_{number}", "input_schema": {"type": "object"}} for number in range(40)]
+
+
+class Counted(NamedTuple):
+    """What a provider counts: tokens at four bytes each, and their price."""
+
+    written: float = 0
+    read: float = 0
+    uncached: float = 0
+    units: float = 0
+
+
+class StrictFake:
+    """A provider that compares each request with the one before, byte by byte: tools, system prompt, messages."""
+
+    def __init__(self, price: PriceModel, model: str) -> None:
+        self.price, self.model = price, model
+        self.kept: list[bytes] = []
+        self.total = Counted()
+
+    def take(self, body: bytes, *, is_warm: bool = True) -> None:
+        request = json.loads(body)
+        parts = [request["tools"], request["system"], *request["messages"]]
+        now = [json.dumps(part).encode() for part in parts]
+        shared = 0
+        while (
+            is_warm and shared < min(len(now), len(self.kept)) and now[shared] == self.kept[shared]
+        ):
+            shared += 1
+        size, read = sum(map(len, now)) / 4, sum(map(len, now[:shared])) / 4
+        self.kept = now
+        is_cached = self.price.matching == "prefix" and size >= self.price.least_of(self.model)
+        found = Counted(size - read, read, 0, (size - read) * self.price.cache_write + read * self.price.cache_read)  # fmt: skip
+        found = found if is_cached else Counted(0, 0, size, size)
+        self.total = Counted(*map(sum, zip(self.total, found, strict=True)))
+
+
+def body_of(model: str, messages: list[Any]) -> bytes:
+    request = {"model": model, "system": SYSTEM, "tools": TOOLS, "messages": messages}
+    return json.dumps(request).encode()
+
+
+POLICIES = {
+    "the default": ProjectPolicy(),
+    "no limits": ProjectPolicy(max_result_tokens=NO_LIMIT),
+    "results of 500 tokens": ProjectPolicy(max_result_tokens=500),
+    "superseded ones at once": ProjectPolicy(clear_at_least_tokens=0, max_result_tokens=NO_LIMIT),
+    "a short request": ProjectPolicy(max_request_tokens=20_000),
+}
+
+
+@pytest.mark.parametrize("model", ["gpt-5", "gpt-4.1"])
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_counts_are_those_of_a_strict_provider(name: str, model: str) -> None:
+    price = price_of(model)
+    assert price is not None
+    session: Any = session_of(list(workload(66).given))
+    projections = Projections(POLICIES[name], 10_000, 60.0, clock=lambda: 1.0)
+    sent, unchanged = StrictFake(price, model), StrictFake(price, model)
+    counts: dict[str, int] = {}
+    for end, _ in session.requests:
+        body = body_of(model, session.messages[:end])
+        found = projections.project(body, ME, None)
+        sent.take(found.body)
+        unchanged.take(body)
+        for key, number in found.counts.items():
+            counts[key] = counts.get(key, 0) + number
+    assert counts["cost"] == pytest.approx(sent.total.units, rel=0.01)
+    assert counts["cost_without"] == pytest.approx(unchanged.total.units, rel=0.01)
+    assert counts["input_written"] == pytest.approx(sent.total.written, rel=0.02)
+    assert counts["input_read"] == pytest.approx(sent.total.read, rel=0.02)
+    [ratio] = [family for family in families(counts) if family.name == "cost_ratio"]
+    expected = sent.total.units / unchanged.total.units
+    assert ratio.samples[0][1] == pytest.approx(expected, rel=0.01)
+    if name == "the default":
+        assert expected < 0.7
+    if name == "superseded ones at once":
+        assert expected > 1  # honest, also where toolcarry is dearer
+
+
+def two_requests(model: str, seconds: float, policy: ProjectPolicy, **prices: PriceModel) -> Any:
+    """Return the counts of two requests of a conversation, with a pause between them."""
+    moments = iter((1.0, 1.0 + seconds))
+    projections = Projections(policy, 10_000, 1e9, prices=prices, clock=lambda: next(moments))
+    turns = wire.join(*(wire.read("a.py", "x = 1\n" * 4_000, f"t{number}") for number in range(3)))
+    talk = [{"role": "user", "content": "Go on."}, *turns]
+    for end in (5, 7):
+        found = projections.project(body_of(model, talk[:end]), ME, None)
+    return found.counts
+
+
+OWN = {"own": PriceModel("own", 1.0, 0.1, "prefix", lifetime=60, longest_lifetime=600)}
+
+
+def test_a_pause_makes_the_cache_cold() -> None:
+    quiet = ProjectPolicy(max_result_tokens=NO_LIMIT)
+    warm, late, cold = (two_requests("own", each, quiet, **OWN) for each in (50, 500, 5_000))
+    assert warm["input_read"] > 0
+    assert "input_read" not in late
+    assert late["cost"] > warm["cost"]
+    assert late["cost_without"] > warm["cost_without"]
+    assert "projection_cuts" not in late
+    assert cold["projection_cuts"] == 1  # a change is free now
+    assert cold["cost"] < cold["cost_without"]
+
+
+def test_another_model_has_a_cold_cache() -> None:
+    projections = Projections(ProjectPolicy(max_result_tokens=NO_LIMIT), 10_000, 60.0)
+    turns = wire.join(*(wire.read("a.py", "x = 1\n" * 4_000, f"t{number}") for number in range(3)))
+    talk = [{"role": "user", "content": "Go on."}, *turns]
+    projections.project(body_of("gpt-5", talk[:5]), ME, None)
+    found = projections.project(body_of("gpt-5-mini", talk[:7]), ME, None)
+    assert found.counts["projection_cuts"] == 1
+
+
+def test_the_price_that_is_set_counts() -> None:
+    free = {"*": PriceModel("*", 1.0, 1.0, "none", input={"": 2.0})}
+    counts = two_requests("any-model", 1.0, ProjectPolicy(), **free)
+    assert counts["input_uncached"] == pytest.approx(counts["cost"], abs=1)
+    assert counts["cost_microdollars"] == pytest.approx(2 * counts["cost"], abs=1)
+    assert told_costs(counts).endswith(" of $0.05")
+    assert "cost" not in two_requests("any-model", 1.0, ProjectPolicy())
+
+
+def test_without_a_mark_claude_caches_nothing() -> None:
+    counts = two_requests("claude-sonnet-4-5", 1.0, ProjectPolicy())
+    assert "input_read" not in counts
+    assert counts["input_uncached"] == pytest.approx(counts["cost"], abs=1)
