@@ -112,5 +112,5 @@ fn a_long_conversation_takes_little_more_than_its_context() {
 fn a_hand_over_of_a_long_conversation_takes_two_thirds_of_its_body_at_most() {
     let data = body(4_000);
     let Held { most, context } = held(&data, policy::Layout::Auto);
-    assert!(most < data.len() / 3 * 2, "{most} bytes for {context}");
+    assert!(most < data.len() / 3 * 2, "{most} bytes for {context} of {}", data.len());
 }

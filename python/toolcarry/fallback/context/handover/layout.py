@@ -54,6 +54,8 @@ _UNANSWERED: Final[str] = TABLE["headings"]["unanswered"]
 _QUOTED: Final = "(as quoted in the summary)"
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
+_MOST_MISSES: Final = 3
+"""The files of which nothing is shown after which no other one is tried: to know the text of a file takes time."""
 _OLD_PLAN: Final = 10
 """The calls after a plan from which on their number is told."""
 _SMALL: Final = 3_000
@@ -295,6 +297,7 @@ class HandOver:
         tokens = self._paper.token
         headings = {True: _FILES_CHANGED, False: _FILES_READ}
         found: list[Shown] = []
+        misses = 0
         for file, is_first in ranked:
             if self._is_at_step(file, latest):
                 continue
@@ -307,6 +310,9 @@ class HandOver:
                 break
             shown = show_file(file, most - heading, self._paper, lines)
             if shown is None:
+                misses += 1
+                if misses == _MOST_MISSES:
+                    break
                 continue
             headings.pop(is_changed, None)
             found.append(shown)

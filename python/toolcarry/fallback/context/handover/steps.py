@@ -104,8 +104,9 @@ class Step:
         may_be_file = self.kind == "read" and "json" in (entry.value or "")
         inside = None if self.has_media or may_be_file else _inside(entry.content)
         self.text = "" if entry.result is None else inside or result_text(entry.content)
-        if self.kind == "read" and any(mark in self.text[:_HEAD] for mark in _FOLDER_MARKS):
-            self.kind = "listing"
+        if self.kind == "read" and self.text.startswith("<"):
+            is_folder = any(mark in self.text[:_HEAD] for mark in _FOLDER_MARKS)
+            self.kind = "listing" if is_folder else "read"
         self._output: Output | None = None
         self._end_output: Output | None = None
         self.command, self.changes, self.keys = "", [], []

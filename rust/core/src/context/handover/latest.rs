@@ -166,10 +166,10 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
             writer.runs.insert(step.number, first);
         }
         let is_newest = found.numbers.len() < NEWEST;
-        let share = left.div_euclid(if is_newest { 2 } else { 3 }).max(left.min(FREE * paper.token));
+        let part = left.div_euclid(if is_newest { 2 } else { 3 }).max(left.min(FREE * paper.token));
         let whole = if is_newest { (left + spare) * WHOLE_NEWEST } else { left * WHOLE }.div_euclid(100);
-        let piece = writer.write(step, share.max(whole)).filter(|piece| !piece.is_cut);
-        let Some(piece) = piece.or_else(|| writer.write(step, share)) else { break };
+        let piece = writer.write(step, part.max(whole)).filter(|piece| !piece.is_cut);
+        let Some(piece) = piece.or_else(|| writer.write(step, part)) else { break };
         if piece.is_outlined && found.numbers.len() >= NEWEST {
             outlined += 1;
             if outlined > MOST_OUTLINED {

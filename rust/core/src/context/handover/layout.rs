@@ -43,6 +43,8 @@ use crate::text::{Text, grouped, piece};
 const QUOTED: &str = "(as quoted in the summary)";
 const ABSOLUTE: [char; 2] = ['/', '~'];
 const MOST_FAILURES: usize = 4;
+/// The files of which nothing is shown after which no other one is tried: to know the text of a file takes time.
+const MOST_MISSES: usize = 3;
 /// The calls after a plan from which on their number is told.
 const OLD_PLAN: usize = 10;
 const SMALL: isize = 3_000;
@@ -404,7 +406,7 @@ impl<'s> HandOver<'s> {
         mut room: isize,
     ) -> Vec<Shown<'f, 'w, 'a, V>> {
         let tokens = self.paper.token;
-        let mut is_headed = [false, false];
+        let (mut is_headed, mut misses) = ([false, false], 0);
         let mut found: Vec<Shown<'f, 'w, 'a, V>> = Vec::new();
         for (place, file) in ranked.iter().enumerate() {
             if self.is_at_step(file, latest) {
@@ -421,7 +423,13 @@ impl<'s> HandOver<'s> {
             if most < 60 * tokens {
                 break;
             }
-            let Some(shown) = show_file((*file, files), most - heading, &self.paper, lines) else { continue };
+            let Some(shown) = show_file((*file, files), most - heading, &self.paper, lines) else {
+                misses += 1;
+                if misses == MOST_MISSES {
+                    break;
+                }
+                continue;
+            };
             *is_headed = true;
             room -= shown.piece.size + heading;
             self.left -= shown.piece.size + heading;

@@ -74,7 +74,7 @@ fn long_argument<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<Cow<'a, str>> {
     longest.and_then(|(_, value)| value.text()).map(Text::as_utf8)
 }
 
-impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
+impl<'a, V: Value<'a>> StepWriter<'_, 'a, V> {
     /// Return a step in at most `room`; `None` if not even its heading with a line about the result fits.
     pub(super) fn write(&self, step: &Step<'a, V>, room: isize) -> Option<Piece> {
         let (called, returned) = (self.text_of_call(step), self.text_of_result(step));
@@ -119,8 +119,8 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         if left < 0 {
             return None;
         }
-        let least = LEAST_TEXT * self.paper.token * if is_file_text(step) { 2 } else { 1 };
-        if last.is_cut && last.size < least {
+        let fewest = LEAST_TEXT * self.paper.token * if is_file_text(step) { 2 } else { 1 };
+        if last.is_cut && last.size < fewest {
             return self.short(step, room).or(Some(found));
         }
         Some(found)
@@ -196,7 +196,7 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
                 let is_current = self.files.is_current(step);
                 return if is_current { String::new() } else { number_of_lines(read_lines(step).count) };
             }
-            State::Said if step.is_change() => return self.line_of_change(step),
+            State::Said if step.is_change() => return line_of_change(step),
             State::Said | State::Failed => {}
         }
         let (text, left_out) = (self.output_of(step), &step.output().left_out);
@@ -216,19 +216,6 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         let text = Cow::Borrowed(&*step.output().text);
         let is_listing = matches!(step.kind, StepKind::Search | StepKind::Listing | StepKind::Command);
         if is_listing { self.lines.without_folder(text) } else { text }
-    }
-
-    fn line_of_change(&self, step: &Step<'a, V>) -> String {
-        if !step.acknowledges() {
-            let output = &step.ends().text;
-            if !output.is_empty() && !is_long(output) {
-                return output.to_string();
-            }
-        }
-        let removed = step.changes.iter().filter(|change| change.action == Action::Remove);
-        let removed: Vec<&str> = removed.map(|change| &*change.path).collect();
-        let is_told = removed.is_empty() || step.kind == StepKind::Patch;
-        if is_told { String::new() } else { format!("removed {}", removed.join(", ")) }
     }
 
     fn reference(&self, step: &Step<'a, V>) -> Text<'a> {
@@ -321,6 +308,20 @@ impl<'s, 'a, V: Value<'a>> StepWriter<'s, 'a, V> {
         let source = source_of(text, "", side, reference);
         Some(Source { content, printed_by: Some(printer), has_marker_below: true, ..source })
     }
+}
+
+/// Return what the result of a change says, if it is short, or which files are removed.
+fn line_of_change<'a, V: Value<'a>>(step: &Step<'a, V>) -> String {
+    if !step.acknowledges() {
+        let output = &step.ends().text;
+        if !output.is_empty() && !is_long(output) {
+            return output.to_string();
+        }
+    }
+    let removed = step.changes.iter().filter(|change| change.action == Action::Remove);
+    let removed: Vec<&str> = removed.map(|change| &*change.path).collect();
+    let is_told = removed.is_empty() || step.kind == StepKind::Patch;
+    if is_told { String::new() } else { format!("removed {}", removed.join(", ")) }
 }
 
 /// Return true if a text is too long for a line.

@@ -116,7 +116,7 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         {
             entry.text = text;
         }
-        if kind == StepKind::Read && entry.result.is_some() {
+        if kind == StepKind::Read && entry.result.is_some() && entry.text.starts_with_any(&["<"]) {
             let head = entry.text.start(HEAD);
             let head = string_of(&head);
             if FOLDER_MARKS.iter().any(|mark| head.contains(mark)) {

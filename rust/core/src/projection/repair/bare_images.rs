@@ -53,11 +53,11 @@ pub(super) fn mend_bare_images<'a, V: Value<'a>>(
             words.extend([TextPart::Text(Piece::ascii("\n")), TextPart::Text(line)]);
         }
         if words.len() > 1 {
-            let begin = usize::from(content.is_none_or(|content| content.len() == 0)) * 2;
+            let begin = usize::from(content.is_none_or(Text::is_empty)) * 2;
             let words = words.into_iter().skip(begin).collect();
             edited.edit(path, vec![(names::CONTENT, Some(Edit::NewValue(Json::Joined(words))))]);
         }
-        let images = (!kept.is_empty()).then(|| Edit::NewValue(Json::List(kept)));
+        let images = (!kept.is_empty()).then_some(Edit::NewValue(Json::List(kept)));
         edited.edit(path, vec![(IMAGES, images)]);
     }
 }

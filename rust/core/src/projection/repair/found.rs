@@ -153,10 +153,10 @@ pub(super) fn members_of_part<'a, V: Value<'a>>(
     kind: Text<'_>,
     destination: &Destination,
 ) -> Option<&'static [Key<'static>]> {
-    match destination.has_types() {
-        true => known_members(kind, destination),
-        false => known_members(Text::ascii(""), destination).filter(|known| part.has_any_name(known)),
+    if destination.has_types() {
+        return known_members(kind, destination);
     }
+    known_members(Text::ascii(""), destination).filter(|known| part.has_any_name(known))
 }
 
 /// Return the members of a message or an item; `None` if the destination takes any.

@@ -33,9 +33,10 @@ pub(super) fn mend_frame<'a, V: Value<'a>>(frame: &mut Frame<'a, V>, destination
             }
             let mut members = Vec::new();
             part.members(&mut |name, member| {
-                match others.contains(&name) {
-                    true => mends.add_with("refused_member", None, Text::ascii(""), Piece::Borrowed(name)),
-                    false => members.push((Piece::Borrowed(name), Json::Source(Piece::own(member.json())))),
+                if others.contains(&name) {
+                    mends.add_with("refused_member", None, Text::ascii(""), Piece::Borrowed(name));
+                } else {
+                    members.push((Piece::Borrowed(name), Json::Source(Piece::own(member.json()))));
                 }
                 true
             });
