@@ -158,7 +158,7 @@ def test_a_context_is_a_file_and_a_prompt_that_points_to_it(run: Any, place: Mac
     text = file.read_text()
     assert "> Count the hens." in text
     assert "hens.txt is gone" in text
-    assert "## Files Changed" in text
+    assert "## Latest Steps" in text
     done = run("continue", "s1", "--in", "opencode", "-o", str(file), env=place.env)
     assert done.returncode == 1
     assert b"exists; name a new file" in done.stderr
@@ -266,7 +266,7 @@ def test_the_context_on_the_clipboard(run: Any, place: Machine, tmp_path: Path) 
     program.chmod(0o755)
     done = run("continue", "s1", "--in", "pi", "--copy", env=place.env)
     assert out(done) == []
-    assert "## Files Changed" in (tmp_path / "copied").read_text()
+    assert "## Latest Steps" in (tmp_path / "copied").read_text()
     program.write_text("#!/bin/sh\nexit 7\n")
     done = run("continue", "s1", "--in", "pi", "--copy", env=place.env)
     assert done.returncode == 1

@@ -134,8 +134,8 @@ def test_a_result_that_is_taken_out_breaks_no_cache(api: ModuleType) -> None:
         (ProjectPolicy(clear_at_least_tokens=8_000), 1),
         (ProjectPolicy(max_result_chars=2_000), 0),
         (ProjectPolicy(clear_at_least_tokens=0), 26),
-        (ProjectPolicy(max_all_results_chars=40_000), 15),
-        (ProjectPolicy(max_request_tokens=50_000), 4),
+        (ProjectPolicy(max_all_results_chars=40_000), 14),
+        (ProjectPolicy(max_request_tokens=50_000), 3),
         # At the end of a request, three texts stand in for what was left out; they vanish with the next request.
         (ProjectPolicy(repair=True), 3),
     ],

@@ -17,7 +17,9 @@ SIGNS = Signs(
     ("data", "args", "additional_kwargs", "lc"),
     ("ai", "human", "tool", "system", "tool_call", "invalid_tool_call", "function"),
 )
-ASIDE = frozenset(("response_metadata", "additional_kwargs", "usage_metadata", "artifact"))
+ASIDE = frozenset(
+    ("response_metadata", "additional_kwargs", "usage_metadata", "artifact", "tool_call_chunks")
+)
 CLASSES = {
     "HumanMessage": "human",
     "AIMessage": "ai",
