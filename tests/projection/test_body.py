@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 from support.rows import for_each
 
-from toolcarry import ProjectPolicy
+from toolcarry import ConfigError, ProjectPolicy
 from toolcarry.types.values import CutSide
 
 LONG = "x = 1\\n" * 60
@@ -170,3 +170,23 @@ def test_other_kinds_of_bytes(api: ModuleType) -> None:
     assert api.project_body(memoryview(body)).body == body
     with pytest.raises(api.InputError, match="body must be bytes"):
         api.project_body("[]")
+
+
+def test_a_share_is_of_the_window_of_the_model_that_the_body_names(api: ModuleType) -> None:
+    turns = b",".join(
+        f'{{"role":"assistant","content":[{use(f"t{n}", f"{n}.py")}]}},{{"role":"user","content":[{{"type":"tool_result",'
+        f'"tool_use_id":"t{n}","content":"{LONG}"}}]}}'.encode()
+        for n in range(200)
+    )
+    body = b'{"model":"gpt-4","messages":[' + turns + b"]}"
+    shares = api.project_body(body, max_request_tokens="60%", clear_at_least_tokens=0)
+    set_alike = api.project_body(
+        body, max_request_tokens="60%", model="gpt-4", clear_at_least_tokens=0
+    )
+    assert shares.body == set_alike.body != body
+    assert shares.report == set_alike.report
+    other = ProjectPolicy(window_tokens=1_000_000)
+    assert api.project_body(body, policy=other, max_request_tokens="60%").report.over_request == 0
+    for unknown in (b'{"model":"barn","messages":[]}', b'{"messages":[]}', b"no body"):
+        with pytest.raises(ConfigError, match="a model with a known window"):
+            api.project_body(unknown, max_request_tokens="60%")

@@ -14,12 +14,18 @@ from msgspec.structs import replace
 
 from toolcarry import _backend
 from toolcarry._data import read_table
-from toolcarry._input.json import compact_json, loads_arguments
+from toolcarry._input.json import compact_json, loads, loads_arguments
 from toolcarry._input.json_slowly import loads_text
 from toolcarry._input.objects import JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.api.conversation import Conversation, Given
 from toolcarry.errors import ConfigError, InputError
-from toolcarry.types.policy import ProjectOptions, ProjectPolicy, in_encoding, policy_from
+from toolcarry.types.policy import (
+    AUTO,
+    ProjectOptions,
+    ProjectPolicy,
+    in_encoding,
+    policy_from,
+)
 from toolcarry.types.results import Projected, ProjectedBody
 from toolcarry.types.shapes import shape_named
 from toolcarry.types.values import Decisions, ProjectReport, ToolBlock
@@ -165,21 +171,38 @@ def project_body(
     If the body needs no change, or can't be read, the same object is returned; in the second case
     ``report.untouched`` gives the reason. Never raises for a bad body.
 
+    A limit such as ``max_request_tokens="60%"`` is a share of the window of the model that the body names, unless ``model``
+    or ``window_tokens`` is set. Raises ``ConfigError`` if that window is not known.
+
     >>> project_body(b'{"messages": []}').body
     b'{"messages": []}'
     >>> project_body(b"\\x1f\\x8b...").report.untouched
     'compressed'
     """
-    counted, factor = counted_policy(policy, options, previous)
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InputError(
             f"body must be bytes, such as path.read_bytes(), not {type(body).__name__}"
         )
     given = body if isinstance(body, bytes) else bytes(body)
+    if policy is None:
+        options = with_own_model(given, options)
+    counted, factor = counted_policy(policy, options, previous)
     outcome = _backend.kernels.project_body(given, counted, previous)
     new = given if outcome.body is None else outcome.body
     decisions = previous or Decisions() if outcome.decisions is None else outcome.decisions
     return ProjectedBody(new, in_tokens(outcome.report, factor), decisions)
+
+
+def with_own_model(body: bytes, options: ProjectOptions) -> ProjectOptions:
+    """Return options with the model that a body names, if one of them is a share of a window that nothing else names."""
+    limits = [options.get(name) for name in ProjectPolicy.token_limits]
+    is_share = any(isinstance(limit, str) and limit != AUTO for limit in limits)
+    if not is_share or options.get("model") or options.get("window_tokens") is not None:
+        return options
+    split = _backend.kernels.split_body(body)
+    span = None if split is None else split[0].get("model")
+    model = None if span is None else loads(body[slice(*span)])
+    return {**options, "model": model} if isinstance(model, str) else options
 
 
 def report_on(given: Conversation, policy: ProjectPolicy) -> ProjectReport:
