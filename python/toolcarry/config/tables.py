@@ -13,8 +13,6 @@ from msgspec.structs import force_setattr
 
 from toolcarry.config.field_types import (
     Address,
-    Count,
-    Dollars,
     HeaderName,
     Limit,
     Name,
@@ -22,7 +20,6 @@ from toolcarry.config.field_types import (
     Percent,
     Port,
     Positive,
-    Price,
     RedisURL,
     Seconds,
     SummarizerName,
@@ -33,6 +30,7 @@ from toolcarry.config.field_types import (
     WaitSeconds,
 )
 from toolcarry.config.mask import hide
+from toolcarry.config.price_table import ModelPrice
 from toolcarry.config.table import HoldsPolicy, Table, holds, limit
 from toolcarry.errors import ConfigError
 from toolcarry.types.destinations import Destination, check_destination
@@ -43,7 +41,7 @@ from toolcarry.types.policy import (
     ProjectPolicy,
     Rules,
 )
-from toolcarry.types.prices import MOST_PRICE, CacheMatching, PriceModel, set_price
+from toolcarry.types.prices import PriceModel, set_price
 from toolcarry.types.values import KeepBlock, Kind, Rule
 
 __all__ = [
@@ -473,55 +471,6 @@ class History(Table, frozen=True):
             raise ValueError(
                 f"canonical_mode: {self.canonical_mode!r} is not allowed without target; allowed: 'off'"
             )
-
-
-class ModelPrice(Table, frozen=True):
-    """``[[prices]]``: what a provider charges for the input of a model, in place of the built-in price model.
-
-    ``model``: the model's name or its beginning, up to the end of a part; ``"*"`` for each model that no other entry names.
-    ``match``: how the cache finds the beginning of a request: ``"marks"`` (up to a mark in it), ``"prefix"`` (any common
-    beginning), or ``"none"`` (no cache).
-    ``cache_write``: the price of a token that is written into the cache, in parts of the price of a token that no cache has.
-    ``cache_read``: the price of a token that is read from the cache, in the same parts; needed unless ``match`` is ``"none"``.
-    ``input``: dollars for a million tokens that no cache has; without it, costs are told in tokens alone.
-    ``ttl``: seconds after the last use for which the cache keeps a beginning; without it, that is not known.
-    ``least_tokens``: the cache keeps no shorter beginning.
-    """
-
-    model: Name
-    match: CacheMatching = "prefix"
-    cache_write: Price = 1.0
-    cache_read: Price | None = None
-    input: Dollars | None = None
-    ttl: TimeToLive | None = None
-    least_tokens: Count = 0
-
-    def __post_init__(self) -> None:
-        if self.match != "none" and self.cache_read is None:
-            raise ValueError(
-                f"cache_read: is missing with match {self.match!r}; allowed: a number from 0 to {MOST_PRICE:,}"
-            )
-        try:
-            self.price()
-        except ConfigError as error:
-            raise ValueError(str(error)) from None
-
-    def price(self) -> PriceModel:
-        """Return the price model.
-
-        >>> ModelPrice(model="gpt-5", cache_read=0.1).price().in_ten_thousandths
-        (10000, 1000)
-        """
-        return PriceModel(
-            self.model,
-            self.cache_write,
-            1.0 if self.cache_read is None else self.cache_read,
-            self.match,
-            least_tokens={"": self.least_tokens},
-            lifetime=self.ttl,
-            longest_lifetime=self.ttl,
-            input={} if self.input is None else {"": self.input},
-        )
 
 
 class Config(Table, frozen=True):
