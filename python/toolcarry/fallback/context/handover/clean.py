@@ -49,11 +49,15 @@ _LONGEST_WORD: Final = 16
 
 
 class Output(NamedTuple):
-    """A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words."""
+    """A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words.
+
+    ``frame`` counts the lines around it: those of a harness or a client, and empty ones at both ends.
+    """
 
     text: str
     code: str
     left_out: str
+    frame: int
 
 
 def short_line(text: str, longest: int) -> str:
@@ -87,6 +91,7 @@ def clean_output(text: str, *, folds: bool = True) -> Output:
 
     Lines that are alike become one only if it ``folds``.
     """
+    count = text.count("\n")
     text = without_blocks(text)
     if is_drawn(text):
         text = settled(text)
@@ -94,10 +99,11 @@ def clean_output(text: str, *, folds: bool = True) -> Output:
         text = text.replace("\r\n", "\n")
     text, code = _without_exit(without_keys(text).strip("\n"))
     text = _without_footers(_unwrapped(text))
+    frame = count - text.count("\n")
     if text in SILENCES:
-        return Output("", code, "")
+        return Output("", code, "", frame)
     if not text or text[0] in "[{":
-        return Output(text, code, "")
+        return Output(text, code, "", frame)
     lines = [
         line
         for line in text.split("\n")
@@ -112,8 +118,9 @@ def clean_output(text: str, *, folds: bool = True) -> Output:
     entries = without_columns(kept)
     if entries is not None:
         left_out = f"{left_out}; {LEFT_OUT}" if left_out else LEFT_OUT
-        return Output("\n".join(entries).strip("\n"), code, left_out)
-    return Output("\n".join(fold_alike(kept) if folds else kept).strip("\n"), code, left_out)
+        return Output("\n".join(entries).strip("\n"), code, left_out, frame)
+    cleaned = "\n".join(fold_alike(kept) if folds else kept).strip("\n")
+    return Output(cleaned, code, left_out, frame)
 
 
 def without_echo(text: str, command: str) -> str:

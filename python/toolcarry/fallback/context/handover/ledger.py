@@ -209,7 +209,7 @@ class LedgerWriter:
             items = [self._lines.outcome(each, self._longest) for each in group]
             return short_line("; ".join(items), 2 * self._longest)
         outcome = self._lines.outcome(step, self._longest)
-        is_last = len(group) > 1 and step.kind != "read" and outcome
+        is_last = len(group) > 1 and outcome
         return f"last: {outcome}" if is_last else outcome
 
 

@@ -192,7 +192,7 @@ class Lines:
         if step.state == "failed" or step.is_change:
             return short_line(self.short(telling_line(output.text)), longest)
         first, last = self.short(lines[0]), self.short(lines[-1])
-        size = step.text.count("\n") + 1 if step.is_long else len(lines)
+        size = step.lines_printed()
         if len(lines) == 1:
             return f"{short_line(first, longest)} ({len(step.text):,} characters)"
         if step.lists_files():

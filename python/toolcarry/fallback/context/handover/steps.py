@@ -200,8 +200,18 @@ class Step:
         """Return the whole result, cleaned."""
         if self._output is None:
             text = without_echo(self.text, self.whole_command())
-            self._output = clean_output(text, folds=self.folds())
+            self._output = self._cleaned(text, text)
         return self._output
+
+    def _cleaned(self, text: str, shown: str) -> Output:
+        """Return what is shown of a text, cleaned; the text may be without an echo."""
+        output = clean_output(shown, folds=self.folds())
+        echo = self.text.count("\n") - text.count("\n")
+        return output._replace(frame=output.frame + echo)
+
+    def lines_printed(self) -> int:
+        """Return the number of lines of the result, without those of a harness or a client around it."""
+        return self.text.count("\n") + 1 - self.ends().frame
 
     def whole_command(self) -> str:
         """Return the command as it was given; empty if it is none."""
@@ -218,7 +228,7 @@ class Step:
             head, tail = text[: self._end], text[-self._end :]
             cut = head if "\n" not in head else head[: head.rfind("\n")]
             rest = tail if "\n" not in tail else tail[tail.find("\n") + 1 :]
-            self._end_output = clean_output(f"{cut}\n{rest}", folds=self.folds())
+            self._end_output = self._cleaned(text, f"{cut}\n{rest}")
         return self._end_output
 
     def acknowledges(self) -> bool:

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::chars::{is_blank, is_letter, is_longer, is_space, lines, piece_of};
+use super::chars::{breaks, is_blank, is_letter, is_longer, is_space, lines, piece_of};
 use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
 use super::listings::{LEFT_OUT, without_columns};
 use crate::content::client_blocks::without_blocks;
@@ -40,11 +40,14 @@ static FIND_PARTS: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::new(PROGRESS.iter().chain(NOISE)).ok());
 
 /// A cleaned result: its text, the exit code that it says (empty if none), and what was left out, in words.
+///
+/// `frame` counts the lines around it: those of a harness or a client, and empty ones at both ends.
 #[derive(Clone, Debug)]
 pub(super) struct Output<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) code: String,
     pub(super) left_out: String,
+    pub(super) frame: usize,
 }
 
 /// Apply a function to a text, whose result is borrowed if the text was.
@@ -69,6 +72,7 @@ where
 ///
 /// Lines that are alike become one only if it `folds`.
 pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
+    let count = breaks(&text);
     let text = then(text, without_blocks);
     let text = if is_drawn(&text) {
         Cow::Owned(settled(&piece_of(Cow::Borrowed(&*text))))
@@ -81,11 +85,12 @@ pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
     let code = code.to_owned();
     let text =
         then(text, |text| Cow::Borrowed(without_footers(unwrapped(text.get(range.clone()).unwrap_or_default()))));
+    let frame = count.saturating_sub(breaks(&text));
     if SILENCES.contains(&&*text) {
-        return Output { text: Cow::Borrowed(""), code, left_out: String::new() };
+        return Output { text: Cow::Borrowed(""), code, left_out: String::new(), frame };
     }
     if text.is_empty() || text.starts_with(['[', '{']) {
-        return Output { text, code, left_out: String::new() };
+        return Output { text, code, left_out: String::new(), frame };
     }
     let mut lines: Vec<&str> = lines(&text).collect();
     let all = lines.len();
@@ -116,7 +121,7 @@ pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
         None => (lines.len() < all).then(|| lines.join("\n")),
     };
     let text = cleaned.map_or(text, Cow::Owned);
-    Output { text: then(text, |text| Cow::Borrowed(text.trim_matches('\n'))), code, left_out }
+    Output { text: then(text, |text| Cow::Borrowed(text.trim_matches('\n'))), code, left_out, frame }
 }
 
 /// Return what a command printed, without the command before it, which a terminal repeats and may break into lines.
@@ -188,7 +193,7 @@ pub(super) fn without_keys(text: &str) -> Cow<'_, str> {
                 }
                 continue;
             }
-            let breaks = super::chars::breaks(part(body, end));
+            let breaks = breaks(part(body, end));
             kept.push_str(part(done, body));
             kept.push_str(if breaks > 0 { "\n" } else { "" });
             kept.push_str(KEY);

@@ -309,7 +309,7 @@ impl<'s, 'a, V: Value<'a>> LedgerWriter<'s, 'a, V> {
             return short_line(&items.join("; "), 2 * self.longest).into_owned();
         }
         let outcome = self.lines.outcome(step, self.longest);
-        let is_last = group.len() > 1 && step.kind != StepKind::Read && !outcome.is_empty();
+        let is_last = group.len() > 1 && !outcome.is_empty();
         if is_last { format!("last: {outcome}") } else { outcome }
     }
 }

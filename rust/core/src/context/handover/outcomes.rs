@@ -226,7 +226,7 @@ impl Lines {
         if lines.len() == 1 {
             return format!("{} ({} characters)", short_line(&first, longest), grouped(text.len()));
         }
-        let count = if step.is_long() { breaks(step.text()) + 1 } else { lines.len() };
+        let count = step.lines_printed();
         let (count, half) = (grouped(count), longest / 2);
         if step.lists_files() {
             let names: Vec<String> = lines.iter().map(|line| short(line)).collect();

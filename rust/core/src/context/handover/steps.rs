@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::chars::{string_of, strip, words};
+use super::chars::{breaks, string_of, strip, words};
 use super::clean::{Output, clean_output, without_echo};
 use super::kinds::{
     ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, FILE_LISTERS, FOLDER_MARKS, INTERRUPTIONS, LISTERS,
@@ -251,8 +251,17 @@ impl<'a, V: Value<'a>> Step<'a, V> {
         self.output.get_or_init(|| {
             self.text();
             let text = self.text.get().cloned().unwrap_or_default();
-            clean_output(without_echo(text, &self.whole_command()), self.folds())
+            let count = breaks(&text);
+            let text = without_echo(text, &self.whole_command());
+            let echo = count - breaks(&text);
+            let output = clean_output(text, self.folds());
+            Output { frame: output.frame + echo, ..output }
         })
+    }
+
+    /// Return the number of lines of the result, without those of a harness or a client around it.
+    pub(super) fn lines_printed(&self) -> usize {
+        (breaks(self.text()) + 1).saturating_sub(self.ends().frame)
     }
 
     /// Return the command as it was given; empty if it is none.
@@ -271,14 +280,17 @@ impl<'a, V: Value<'a>> Step<'a, V> {
             let command = self.whole_command();
             let (mut head, mut tail) = (string_of(&content.start(end)), string_of(&content.last(end).whole()));
             let rest = without_echo(Cow::Borrowed(&*head), &command);
+            let mut echo = 0;
             if rest.len() < head.len() {
                 let text = without_echo(Cow::Borrowed(self.text()), &command);
+                echo = breaks(self.text()) - breaks(&text);
                 head = Cow::Owned(first_chars(&text, end).to_owned());
                 tail = Cow::Owned(last_chars(&text, end).to_owned());
             }
             let cut = head.rfind('\n').and_then(|newline| head.get(..newline)).unwrap_or(&head);
             let rest = tail.split_once('\n').map_or(&*tail, |(_, rest)| rest);
-            clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds())
+            let output = clean_output(Cow::Owned(format!("{cut}\n{rest}")), self.folds());
+            Output { frame: output.frame + echo, ..output }
         })
     }
 
