@@ -118,12 +118,13 @@ fn bytes(projected: &ProjectedBytes<'_>) -> Option<Vec<u8>> {
 
 /// The decisions of a projection, in the form that the next one takes.
 fn previous(projected: &ProjectedBytes<'_>) -> Previous {
-    let Decisions { messages, made, dropped, signs, savings } = &projected.decisions;
+    let Decisions { messages, made, dropped, signs, savings, excerpts } = &projected.decisions;
     let own = |decision: &Decision<'_>| Decision { by: Cow::Owned(decision.by.to_string()), ..decision.clone() };
     Previous {
         messages: *messages,
         savings: *savings,
         made: made.iter().map(|(reference, decision)| (reference.to_string(), own(decision))).collect(),
+        excerpts: excerpts.iter().map(|(reference, kept)| (reference.to_string(), kept.clone())).collect(),
         dropped: dropped.iter().map(ToString::to_string).collect(),
         signs: signs.iter().map(|(reference, sign)| (reference.to_string(), *sign)).collect(),
         mends: projected

@@ -157,3 +157,17 @@ def test_members_of_a_message_that_was_imported(api: ModuleType) -> None:
     made, gone = sent(api, {"messages": [ask, said, result]}, "anthropic")
     assert made["messages"] == [ask, {"role": "assistant", "content": [call]}, result]
     assert gone == {"call_id", "trace"}
+
+
+def test_a_source_whose_type_is_wrong_loses_its_unknown_members_at_once(api: ModuleType) -> None:
+    png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII="
+    source = {"type": "base64", "media_type": "image/jpeg", "data": png, "detail": "high"}
+    given = [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    policy = ProjectPolicy(repair=True, destination="anthropic")
+    once = api.project(given, policy=policy)
+    assert once.messages[0]["content"][0]["source"] == {
+        "type": "base64",
+        "media_type": "image/png",
+        "data": png,
+    }
+    assert api.project(once.messages, policy=policy).messages == once.messages

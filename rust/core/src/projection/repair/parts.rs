@@ -158,12 +158,24 @@ fn fix_of<'a, V: Value<'a>>(
         Some(Refused::Type(mut members, found)) => {
             let mut kinds = vec![("media_type", Piece::ascii(found))];
             if let Some((Fix::Members(others), more)) = without_others(part, kind, destination) {
-                members.extend(others);
+                add_members(&mut members, others);
                 kinds.extend(more);
             }
             Some((Fix::Members(members), kinds))
         }
         None => without_others(part, kind, destination),
+    }
+}
+
+/// Add edits of members to others. Two of one object become one.
+fn add_members<'a, V>(members: &mut Members<'a, V>, others: Members<'a, V>) {
+    for (key, edit) in others {
+        let known = members.iter_mut().find(|(own, _)| own.name == key.name);
+        match (known, edit) {
+            (Some((_, Some(Edit::Changed(own)))), Some(Edit::Changed(other))) => own.members.extend(other.members),
+            (None, edit) => members.push((key, edit)),
+            (Some(_), _) => {} // it is written anew
+        }
     }
 }
 
