@@ -14,6 +14,7 @@ import gc
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -63,10 +64,8 @@ def measure(messages: list[Any], rounds: int) -> list[list[str]]:
                 policy = ProjectPolicy(content=content, **settings)
                 decisions = run(before, policy=policy).decisions
                 size = sum(map(len, decisions.excerpts.values())) // max(len(decisions.excerpts), 1)
-                jobs[content] = lambda run=run, now=now, policy=policy, decisions=decisions: run(
-                    now, policy=policy, previous=decisions
-                )
-                jobs[f"{content}, alone"] = lambda run=run, now=now, policy=policy: run(now, policy=policy)  # fmt: skip
+                jobs[content] = partial(run, now, policy=policy, previous=decisions)
+                jobs[f"{content}, alone"] = partial(run, now, policy=policy)
             found = least(jobs, rounds)
             rows.append([
                 door, name, duration(found["off"]), duration(found["auto"]), f"{found['auto'] / found['off']:.2f}",
@@ -82,8 +81,7 @@ def growth(messages: list[Any], rounds: int) -> list[list[str]]:
         end = 2 * number
         before, now = in_body(messages[: end - 2]), in_body(messages[:end])
         decisions = project_body(before).decisions
-        job = lambda now=now, decisions=decisions: project_body(now, previous=decisions)  # noqa: E731 - one of a kind
-        time = least({"": job}, rounds)[""]
+        time = least({"": partial(project_body, now, previous=decisions)}, rounds)[""]
         size = len(now) / 1e6
         rows.append([f"{number}", f"{len(now):,}", duration(time), duration(time / size)])  # fmt: skip
     return rows

@@ -57,7 +57,7 @@ INPUTS: Final[dict[str, str]] = {
     "read": "input_read",
     "uncached": "input_uncached",
 }
-"""How the provider sees the tokens of these requests, and the names that they are counted by."""
+"""What the provider's cache does with the input tokens of these requests, and the counters of each."""
 
 _COUNTS: Final = Counter[str]()
 _LOCK: Final = threading.Lock()

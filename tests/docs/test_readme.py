@@ -179,7 +179,7 @@ def run_python(snippet: Snippet, section: Section, namespace: dict[str, object])
 
 
 SHELL = re.compile(r"[|<>&;$*`=]|\\\n")
-"""What a shell does more than to split a command into words."""
+"""The signs by which a shell does more than split a command into words."""
 
 
 def run_command(command: str, folder: Path, environment: dict[str, str]) -> tuple[int, str]:

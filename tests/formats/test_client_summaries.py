@@ -15,7 +15,7 @@ from toolcarry import convert
 SUMMED = "Forty bales; the loft is locked."
 Session = list[JsonObject]
 Covers = Callable[[Random, int], tuple[Session, int]]
-"""Makes a session of so many steps, of which a summary covers the first ones, and says how many."""
+"""Takes a number of steps, and returns a session whose summary covers the first ones, with the number of those."""
 
 
 def step(number: int) -> tuple[str, str, str]:

@@ -1,6 +1,8 @@
 """The proxy counts what requests cost as their provider does, and what sending them unchanged would have cost."""
 
 import json
+import math
+from time import process_time
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,6 +12,7 @@ from support.economy import session_of
 from support.goldens.inputs import workload
 
 from toolcarry import NO_LIMIT, ProjectPolicy
+from toolcarry.integrations.costs import without_marks
 from toolcarry.integrations.projections import Projections
 from toolcarry.metrics import families, told_costs
 from toolcarry.types import PriceModel, price_of
@@ -19,7 +22,7 @@ TOOLS = [{"name": f"tool_{number}", "input_schema": {"type": "object"}} for numb
 
 
 class Counted(NamedTuple):
-    """What a provider counts: tokens at four bytes each, and their price."""
+    """The tokens that a provider counts, at four bytes each, and their price."""
 
     written: float = 0
     read: float = 0
@@ -137,6 +140,36 @@ def test_the_price_that_is_set_counts() -> None:
     assert counts["cost_microdollars"] == pytest.approx(2 * counts["cost"], abs=1)
     assert told_costs(counts).endswith(" of $0.05")
     assert "cost" not in two_requests("any-model", 1.0, ProjectPolicy())
+
+
+MARK = b'"cache_control": {"type": "ephemeral", "ttl": "5m"}'
+
+
+@pytest.mark.parametrize(("given", "plain"), [
+    (b'{%b, "type": "text", "text": "a"}', b'{"type": "text", "text": "a"}'),
+    (b'{"type": "text", %b, "text": "a"}', b'{"type": "text", "text": "a"}'),
+    (b'{"type": "text", "text": "a", %b}', b'{"type": "text", "text": "a"}'),
+    (b'{\n  %b,\n  "type": "text"\n}', b'{\n  "type": "text"\n}'),
+    (b'{\n  "type": "text",\n  %b\n}', b'{\n  "type": "text"\n}'),
+    (b'[{%b,"a": 1}, {"b": 2, %b}, {%b}]', b'[{"a": 1}, {"b": 2}, {}]'),
+    (b'{"text": "no \\"cache_control\\": {}"}', b'{"text": "no \\"cache_control\\": {}"}'),
+])  # fmt: skip
+def test_a_part_without_its_marks_is_the_part_that_never_had_any(
+    given: bytes, plain: bytes
+) -> None:
+    assert without_marks(given.replace(b"%b", MARK)) == plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [b" ", b", ", b'"cache_control"', b'"cache_control": {', MARK])
+def test_marks_are_found_in_linear_time(unit: bytes) -> None:
+    def seconds(size: int) -> float:
+        part, start = unit * (size // len(unit)), process_time()
+        without_marks(part)
+        return process_time() - start
+
+    small, large = (min(seconds(size) for _ in range(3)) for size in (200_000, 3_200_000))
+    assert math.log(large / max(small, 0.002), 16) < 1.5
 
 
 def test_without_a_mark_claude_caches_nothing() -> None:

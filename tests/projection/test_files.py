@@ -120,7 +120,7 @@ def test_an_empty_list_of_parts(api: ModuleType, role: str) -> None:
 
 
 def test_an_answer_of_nothing(api: ModuleType) -> None:
-    """What says something else stays: "expected a string, got null" is about neither words nor calls."""
+    """A text that says something else stays: "expected a string, got null" is about neither words nor calls."""
     policy = ProjectPolicy(repair=True, destination="openai-chat")
     user, said = {"role": "user", "content": "Go."}, {"role": "assistant", "content": None}
     for more in ({"reasoning_content": "Hm."}, {"refusal": "No."}, {"audio": {"id": "a"}}):

@@ -123,7 +123,7 @@ def jobs(folder: Path, messages: list[JsonObject], cleared: list[JsonObject]) ->
     """Return the time of each job on a conversation."""
     go = {"role": "user", "content": "Go."}
     body, other = (
-        orjson.dumps({"model": "m", "messages": [go, *each]}) for each in (messages, cleared)
+        orjson.dumps({"model": "gpt-5", "messages": [go, *each]}) for each in (messages, cleared)
     )
     recorder = Recorder(folder / "history.db", on_truncated_write="count")
 

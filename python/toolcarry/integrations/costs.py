@@ -1,4 +1,4 @@
-"""What the input of requests costs: what the provider's cache holds of each, and of the one that would be sent without toolcarry.
+"""The cost of a request's input, and what it would cost without toolcarry, by what the provider's cache holds of each.
 
     request 1   frame m1 m2 m3        written: all
     request 2   frame m1 M2 m3 m4     read: frame m1     written: M2 m3 m4
@@ -10,45 +10,63 @@ stand in the body. Tokens are estimated at four bytes each.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, Final
 
 from toolcarry import _backend
-from toolcarry.integrations.lines import LineState, SentRequest
+from toolcarry.integrations.lines import LineState, SentParts, Start
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.switch.request_fields import LazyMessages
 from toolcarry.types.prices import PriceModel
 
-__all__ = ["cost_counts", "ends_of", "is_certainly_cold", "sent_request"]
+__all__ = ["cost_counts", "ends_of", "is_certainly_cold", "sent_parts", "without_marks"]
 
 MILLION: Final = 1_000_000
 MARK: Final = b'"cache_control"'
-MARKS: Final = re.compile(rb',?\s*"cache_control"\s*:\s*\{[^{}]*\}')
-"""A client moves its marks from request to request, and the cache holds the same."""
+MARKED: Final = re.compile(MARK + rb"\s*:\s*\{[^{}]*\}")
+COMMA: Final = re.compile(rb"\s*,\s*")
 FRAME: Final = ("tools", "system", "instructions", "systemInstruction", "system_instruction")
 """The members besides the messages that a provider puts into the cache."""
 
 
-def sent_request(body: bytes) -> SentRequest:
+def sent_parts(body: bytes) -> SentParts:
     """Return the parts of a body; none if it has no list of messages.
 
-    >>> sent_request(b'{"messages": [{"role": "user"}]}').ends
+    >>> sent_parts(b'{"messages": [{"role": "user"}]}').ends
     (16, 32)
     """
     split = _backend.kernels.split_body(body)
     if split is None or not split[1]:
-        return SentRequest()
+        return SentParts()
     members, _, spans = split
     is_marked = MARK in body
 
     def sign(start: int, end: int) -> int:
         part = body[start:end]
-        return hash(MARKS.sub(b"", part) if is_marked else part)
+        return hash(without_marks(part) if is_marked else part)
 
     frame = tuple(sign(*members[name]) for name in FRAME if name in members)
     signs = (hash(frame), *(sign(*span) for span in spans))
-    return SentRequest(signs, ends_in(body, spans), is_marked)
+    return SentParts(signs, ends_in(body, spans), is_marked)
+
+
+def without_marks(part: bytes) -> bytes:
+    """Return a part of a body without its marks: a client moves them between requests, and the cache holds the same.
+
+    >>> without_marks(b'{"text": "a", "cache_control": {"type": "ephemeral"}}')
+    b'{"text": "a"}'
+    """
+    kept, done = [], 0
+    for mark in MARKED.finditer(part):
+        before, end = part[done : mark.start()], mark.end()
+        if (shorter := before.rstrip()).endswith(b","):
+            before = shorter[:-1]
+        elif comma := COMMA.match(part, end):
+            end = comma.end()
+        kept.append(before)
+        done = end
+    return b"".join((*kept, part[done:]))
 
 
 def ends_of(body: bytes, messages: Sequence[Any]) -> tuple[int, ...]:
@@ -62,7 +80,7 @@ def ends_in(body: bytes, spans: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(accumulate((len(body) - sum(sizes), *sizes)))
 
 
-def read_of(sent: SentRequest, before: SentRequest) -> int:
+def read_of(sent: SentParts, before: SentParts) -> int:
     """Return the bytes at the beginning of a request that the one before had, too."""
     pairs = zip(sent.signs, before.signs, strict=False)
     shared = next((place for place, (one, other) in enumerate(pairs) if one != other), None)
@@ -71,27 +89,26 @@ def read_of(sent: SentRequest, before: SentRequest) -> int:
 
 
 def cost_counts(
-    price: PriceModel | None,
+    price: PriceModel,
     model: object,
-    sent: SentRequest,
-    before: SentRequest,
+    sent: SentParts,
     unchanged: tuple[int, ...],
-    shared: int,
-    *,
-    is_warm: bool,
-) -> Mapping[str, int]:
-    """Return what a request costs, by the names of ``toolcarry.metrics``; nothing if its price is not known.
+    start: Start,
+    idle: float,
+) -> dict[str, int]:
+    """Return what a request costs, by the names of ``toolcarry.metrics``; nothing without messages.
 
-    ``before`` is the request before it; ``unchanged`` are the ends of the messages if nothing was changed, of which the
-    first ``shared`` were in the request before.
+    ``unchanged`` are the ends of the messages as they came in. ``start`` is the request before, sent ``idle`` seconds ago.
     """
-    if price is None or not sent.ends or not unchanged:
+    if not sent.ends or not unchanged:
         return {}
     name = model if isinstance(model, str) else ""
+    before = start.known.sent
+    is_warm = price.lifetime is None or idle <= price.lifetime
     is_read = is_warm and sent.signs[:1] == before.signs[:1]
     sizes = (
         (sent.ends[-1], read_of(sent, before) if is_read else 0),
-        (unchanged[-1], unchanged[min(shared, len(unchanged) - 1)] if is_read else 0),
+        (unchanged[-1], unchanged[min(start.shared, len(unchanged) - 1)] if is_read else 0),
     )
     own, without = (
         price.cost(

@@ -34,7 +34,7 @@ __all__ = [
     "KnownLines",
     "LineKey",
     "LineState",
-    "SentRequest",
+    "SentParts",
     "Start",
     "first",
     "shared_by",
@@ -51,7 +51,7 @@ LAST: Final = 4
 """The number of messages at the end of a line that are compared. If these are equal, so are those before them."""
 
 
-class SentRequest(NamedTuple):
+class SentParts(NamedTuple):
     """The parts of a request as it was sent: a hash of the frame and of each message, and the bytes up to their ends.
 
     ``is_marked``: True if it has a mark for the cache.
@@ -72,8 +72,8 @@ class LineState(NamedTuple):
     decisions: Decisions | None = None
     missing: int = 0
     put_away: frozenset[int] = frozenset()
-    ends: tuple[int, ...] = ()
-    sent: SentRequest = SentRequest()
+    spellings: tuple[int, ...] = ()
+    sent: SentParts = SentParts()
     sent_at: float = 0.0
     model: object = None
 
@@ -129,11 +129,13 @@ class Signs:
         if count > len(self):
             return False
         places = last_places(count)
-        if line.ends and self.ends(count) == line.ends:  # which is seen without decoding them
+        if (
+            line.spellings and self.spellings(count) == line.spellings
+        ):  # which is seen without decoding them
             self._made.update((place, line.signs[place]) for place in places)
         return all(self[place] == line.signs[place] for place in places)
 
-    def ends(self, count: int) -> tuple[int, ...]:
+    def spellings(self, count: int) -> tuple[int, ...]:
         """Return hashes of the last of the first ``count`` messages as they are spelled; none if that is not known."""
         messages = self._messages
         if not isinstance(messages, LazyMessages):
@@ -195,7 +197,7 @@ class KnownLines(SlidingCache[LineKey, tuple[LineState, ...]]):
         """Store a line with the fingerprints of its request, and return the number of evicted lines."""
         own = Signs(messages, start.known.signs)
         signs = tuple(own[position] for position in range(len(own)))
-        new = line._replace(signs=signs, ends=own.ends(len(own)))
+        new = line._replace(signs=signs, spellings=own.spellings(len(own)))
         with self._changing:
             others = [known for known in self.get(key) or () if known is not start.replaces]
             return self.set(key, (new, *others)[:MOST_LINES])

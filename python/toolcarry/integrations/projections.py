@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
-from toolcarry.integrations.costs import cost_counts, ends_of, is_certainly_cold, sent_request
+from toolcarry.integrations.costs import cost_counts, ends_of, is_certainly_cold, sent_parts
 from toolcarry.integrations.identity import RequestIdentity, opening
-from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState, SentRequest
+from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState, SentParts
 from toolcarry.integrations.refetches import put_away, refetched
 from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
@@ -58,7 +58,8 @@ class Projections:
     """Projects requests by a policy, and keeps the decisions about ``max_decisions`` results, each for ``ttl`` seconds.
 
     ``destinations`` are those of the backends that have another one than the policy. Without a model or a price model in the
-    policy, a change has to pay at the prices of the model that a request names, those in ``prices`` first. Raises ``BackendError`` on the fallback.
+    policy, a change has to pay at the prices of the model that a request names, those in ``prices`` first. Raises
+    ``BackendError`` on the fallback.
     """
 
     def __init__(
@@ -89,37 +90,26 @@ class Projections:
         backend: str = "",
     ) -> Projection:
         """Return the projection of a body for a backend; ``fields`` are the members that were read of it."""
-        start = NEW
-        key: LineKey | None = None
-        messages: Sequence[Any] = ()
+        fields = fields or read_fields(body)
+        messages, model, now = fields.messages, fields.model, self._clock()
         policy = self._policies.get(backend, self.policy)
-        if identity is not None:
-            fields = fields or read_fields(body)
-            policy = at_prices_of(policy, body, fields.model, self._prices)
-            key, messages = line_of(identity, fields), fields.messages
-        if key is not None:
-            start = self.known.start_of(key, messages)
-        price, model, now = (
-            policy.price_model,
-            None if fields is None else fields.model,
-            self._clock(),
-        )
+        policy = at_prices_of(policy, body, model, self._prices)
+        price = policy.price_model
+        key = None if identity is None else line_of(identity, fields)
+        start = NEW if key is None else self.known.start_of(key, messages)
         idle = now - start.known.sent_at
         previous = start.known.decisions
         if previous is not None and is_certainly_cold(start.known, price, model, idle):
             previous = previous.when_cold()
         made = project_body(body, policy=policy, previous=previous)
-        if made.body is body and (reason := made.report.untouched):
-            return Projection(body, reason_of(reason))
-        is_kept = key is not None and identity is not None and not identity.is_side_request
         report = made.report
-        is_warm = price is None or price.lifetime is None or idle <= price.lifetime
-        sent = sent_request(made.body) if price is not None else SentRequest()
-        unchanged = () if price is None else ends_of(body, messages)
-        costs = cost_counts(
-            price, model, sent, start.known.sent, unchanged, start.shared, is_warm=is_warm
-        )
-        if key is None or not is_kept:
+        if made.body is body and report.untouched:
+            return Projection(body, reason_of(report.untouched))
+        sent, costs = SentParts(), dict[str, int]()
+        if price is not None:
+            sent = sent_parts(made.body)
+            costs = cost_counts(price, model, sent, ends_of(body, messages), start, idle)
+        if key is None or identity is None or identity.is_side_request:
             return Projection(made.body, counts=costs, tokens=report.tokens_after, names=made.names)
         again = refetched(start.known.put_away, messages[start.shared :])
         new = made_newly(made.decisions, start.known.decisions)

@@ -23,7 +23,7 @@ from toolcarry.model.text.sanitize import clean_line
 from toolcarry.summarize.dialogue import DialogueTurn, read_turns, strip_injected
 from toolcarry.types.values import ToolBlock
 
-__all__ = ["ExtractiveSummarizer"]
+__all__ = ["LEAST_CHARS", "ExtractiveSummarizer"]
 
 SHORTEST_QUOTE: Final = 40
 QUOTE_CUT: Final = " [...] "
@@ -417,7 +417,8 @@ def patched_files(block: ToolBlock) -> list[str]:
     return [path.strip() for text in texts for path in PATCHED.findall(text)]
 
 
-SMALLEST: Final = 200
+LEAST_CHARS: Final = 200
+"""The least ``max_chars``."""
 LATEST: Final = 10
 """The maximum number of requests that are quoted in addition to the first."""
 MOST_DECISIONS: Final = 15
@@ -442,9 +443,9 @@ class ExtractiveSummarizer:
     """
 
     def __init__(self, *, max_chars: int = 4_000) -> None:
-        if not isinstance(max_chars, int) or isinstance(max_chars, bool) or max_chars < SMALLEST:
+        if not isinstance(max_chars, int) or isinstance(max_chars, bool) or max_chars < LEAST_CHARS:
             raise ConfigError(
-                f"max_chars: {max_chars!r} is not allowed; allowed: an integer >= {SMALLEST}"
+                f"max_chars: {max_chars!r} is not allowed; allowed: an integer >= {LEAST_CHARS}"
             )
         self.max_chars = max_chars
         self._tasks: Sequence[Task] = ()

@@ -13,6 +13,7 @@ from toolcarry.api.context import carry, dialogue
 from toolcarry.api.tokens import count_tokens
 from toolcarry.errors import ConfigError
 from toolcarry.summarize import ExtractiveSummarizer, Summarizer
+from toolcarry.summarize.extractive import LEAST_CHARS
 from toolcarry.summarize.prompts import CONVERSATION_SUMMARIZE_SYSTEM
 from toolcarry.tract.commit_codec import arguments_json
 from toolcarry.tract.compaction import compress, run_summarizers, thinking_loops, units_of
@@ -32,8 +33,6 @@ SHORTEST_SUMMARY: Final = 1_000
 """The minimum number of characters of a summary that consists of quotations."""
 UNANSWERED: Final[str] = read_table("hand_over")["headings"]["unanswered"]
 """A line of a hand-over that is left out here: the messages that stay may have the answer."""
-LEAST_QUOTED: Final = 200
-"""The least ``max_chars`` of ``ExtractiveSummarizer``."""
 NOTHING_TO_DO: Final = CompressResult(None, (), (), 0, 0)
 
 
@@ -92,7 +91,7 @@ def hand_over(log: Log, chosen: Chosen) -> str:
     whole = View(view.newest, view.left_out | others, {})
     messages = compiled(log, whole).messages
     # About a quarter of the room, and at least the least that it takes.
-    quotes = ExtractiveSummarizer(max_chars=max(chosen.target_tokens, LEAST_QUOTED))
+    quotes = ExtractiveSummarizer(max_chars=max(chosen.target_tokens, LEAST_CHARS))
     said = dialogue(messages)
     summary = quotes(said, "") if said else ""
     found = carry(

@@ -120,7 +120,7 @@ class PriceModel:
         return max(self.least_tokens.values()) if found is None else self.least_tokens[found]
 
     def cost(self, written: int, read: int, model: str = "", *, is_marked: bool = True) -> Cost:
-        """Return the cost of a request that writes and reads so many tokens, if the cache takes it.
+        """Return the cost of a request. ``written`` and ``read`` are its tokens, of which a cache that takes it has the read ones.
 
         ``is_marked``: False if it has no mark, where a cache needs one.
 

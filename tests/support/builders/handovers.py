@@ -46,7 +46,7 @@ LATER = [
 
 
 def before_others(*turns: list[Any]) -> str:
-    """The hand-over of turns after which so many came that the latest steps do not show them."""
+    """Return the hand-over of turns that are followed by too many others to be among the latest steps."""
     return after_much(*turns, *LATER, tokens=4_000)
 
 

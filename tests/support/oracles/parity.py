@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from toolcarry import ToolBlock
+from toolcarry.errors import InputError
 from toolcarry.types.value import Value
 
 
@@ -28,7 +29,7 @@ def blocks_of(both: tuple[ModuleType, ModuleType], messages: Any) -> list[ToolBl
     """Return the blocks of messages; ``None`` if they are refused."""
     try:
         found: list[ToolBlock] = both[0].extract_tool_blocks(messages)
-    except Exception:  # noqa: BLE001  whatever it is, ``compare`` has compared it
+    except InputError:
         return None
     return found
 

@@ -10,6 +10,7 @@ from toolcarry.cli.report.page import COLOURS, Page
 from toolcarry.cli.terminal import one_line
 from toolcarry.errors import InputError
 from toolcarry.types.policy import ProjectPolicy
+from toolcarry.types.prices import PriceModel
 
 MOST_REQUESTS: Final = 400
 """The most requests that are replayed, since each one is projected."""
@@ -31,7 +32,7 @@ def write_bill(page: Page, data: bytes, policy: ProjectPolicy) -> None:
         if len(ends) < 2:
             page.say("Not shown: there is one request.")
             return
-        sent, unchanged = curves(messages, ends[:MOST_REQUESTS], policy)
+        sent, unchanged = curves(messages, ends[:MOST_REQUESTS], policy, price)
         numbers = list(range(1, len(sent) + 1))
         lines = (("unchanged", unchanged, "failed"), ("as project would send it", sent, "results"))
         data_of = [{"x": numbers, "y": [round(cost) for cost in costs], "name": name, "mode": "lines", "line": {"color": COLOURS[colour], "width": 2}} for name, costs, colour in lines]  # fmt: skip
@@ -59,16 +60,15 @@ def ends_of(messages: Any) -> list[int]:
 
 
 def curves(
-    messages: Any, ends: list[int], policy: ProjectPolicy
+    messages: Any, ends: list[int], policy: ProjectPolicy, price: PriceModel
 ) -> tuple[list[float], list[float]]:
     """Return the sum of the costs after each request: of projections, each with the decisions before, and unchanged."""
-    price = policy.price_model
     previous = None
     sums: tuple[list[float], list[float]] = ([], [])
     for end in ends:
         found = project(messages[:end], policy=policy, previous=previous)
         previous = found.decisions
-        costs = () if price is None else price.costs(found.report, policy.model or "")
-        for line, cost in zip(sums, costs, strict=False):
+        costs = price.costs(found.report, policy.model or "")
+        for line, cost in zip(sums, costs, strict=True):
             line.append(cost.units + (line[-1] if line else 0.0))
     return sums

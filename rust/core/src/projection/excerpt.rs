@@ -1,4 +1,4 @@
-//! What a shortened result became: the parts of it that are sent, and the words between them.
+//! The excerpt that is sent for a shortened result: parts of its text, and the words between them.
 //!
 //! The next request of the conversation puts the same text together without reading the result again. An excerpt counts
 //! only for the text, and the settings, that it was made of: a checksum of these and of its own parts says so.

@@ -22,7 +22,7 @@ static MEMO: LazyLock<ExcerptMemo> = LazyLock::new(ExcerptMemo::default);
 /// A text and the settings that it was shortened by.
 pub(crate) type Name = (u128, u64);
 
-/// What a text became: the room in characters, the size, and the excerpt. `None` if it can only be cut.
+/// The room in characters that a text had, the size of its excerpt, and the excerpt; `None` if the text can only be cut.
 pub(crate) type Shown = Option<(usize, usize, Arc<[u8]>)>;
 
 struct ExcerptMemo {

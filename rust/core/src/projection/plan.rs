@@ -96,7 +96,7 @@ pub struct Decisions<'a> {
     pub messages: usize,
     /// The decisions by reference, in the order of the blocks.
     pub made: Vec<(Cow<'a, str>, Decision<'a>)>,
-    /// What shortened results became, by reference.
+    /// The excerpts of the shortened results, by reference.
     pub excerpts: Vec<(Cow<'a, str>, Arc<[u8]>)>,
     /// The references of dropped results.
     pub dropped: Vec<Cow<'a, str>>,

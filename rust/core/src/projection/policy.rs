@@ -277,7 +277,7 @@ pub struct Previous {
     pub messages: usize,
     /// The decisions about results, by reference.
     pub made: AHashMap<String, Decision<'static>>,
-    /// What shortened results became, by reference.
+    /// The excerpts of the shortened results, by reference.
     pub excerpts: AHashMap<String, Arc<[u8]>>,
     /// The references of dropped results.
     pub dropped: AHashSet<String>,

@@ -22,7 +22,7 @@ _WITHIN_GAP: Final = 3
 """The lines after the last number before a gap, in which the next number stands."""
 _LONGEST_MESSAGE: Final = 300
 _SHOWS, _CONTENT = "Showing lines ", "--- FILE CONTENT (truncated) ---\n"
-"""What a note of Gemini CLI says before a part of a file."""
+"""The words before the line numbers in the note that Gemini CLI puts above a part of a file."""
 _LONGEST_NOTE: Final = 800
 _OPENING: Final = "<content>"
 _CLOSINGS: Final = words("closings")

@@ -21,7 +21,7 @@ const MOST_FOOTERS: usize = 6;
 const FEWEST: usize = 3;
 /// The lines after the last number before a gap, in which the next number stands.
 const WITHIN_GAP: usize = 3;
-/// What a note of Gemini CLI says before a part of a file.
+/// The words before the line numbers in the note that Gemini CLI puts above a part of a file.
 const SHOWS: &str = "Showing lines ";
 const CONTENT: &str = "--- FILE CONTENT (truncated) ---\n";
 const LONGEST_NOTE: usize = 800;

@@ -174,7 +174,7 @@ fn add_members<'a, V>(members: &mut Members<'a, V>, others: Members<'a, V>) {
         match (known, edit) {
             (Some((_, Some(Edit::Changed(own)))), Some(Edit::Changed(other))) => own.members.extend(other.members),
             (None, edit) => members.push((key, edit)),
-            (Some(_), _) => {} // it is written anew
+            (Some(_), _) => {} // another mend replaces this member already
         }
     }
 }
