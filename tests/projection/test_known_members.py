@@ -38,6 +38,28 @@ def test_an_answer_that_is_sent_back_as_it_came(api: ModuleType) -> None:
     assert sent(api, {"messages": messages}, "anthropic-compatible")[0]["messages"] == messages
 
 
+def test_so_many_members_that_quadratic_time_would_be_minutes(api: ModuleType) -> None:
+    others = {f"m{number}": 1 for number in range(100_000)}
+    text, function = {"type": "text", "text": "Go."}, {"name": "f", "arguments": "{}"}
+    call = {"id": "call_1234", "type": "function", "function": function}
+    asked = {"role": "assistant", "content": "", "tool_calls": [{**call, **others}]}
+    told = {"role": "tool", "tool_call_id": "call_1234", "content": "ok"}
+    user = {"role": "user", "content": "Go."}
+    requests: list[tuple[str, dict[str, Any], list[Any]]] = [
+        ("anthropic", {"messages": [{**user, **others}]}, [user]),
+        ("anthropic", {"messages": [{"role": "user", "content": [{**text, **others}]}]}, [{"role": "user", "content": [text]}]),
+        ("anthropic", {"system": [{**text, **others}], "messages": [user]}, [user]),
+        ("mistral", {"messages": [user, asked, told]}, [user, {**asked, "tool_calls": [call]}, told]),
+    ]  # fmt: skip
+    for destination, request, messages in requests:
+        body = json.dumps(request).encode()
+        found = api.project_body(body, policy=ProjectPolicy(repair=True, destination=destination))
+        made = json.loads(found.body)
+        assert made["messages"][0] == messages[0]
+        assert len(found.body) < 1_000
+        assert {mend.detail for mend in found.report.mends} >= set(others)
+
+
 def test_a_part_of_the_system_prompt(api: ModuleType) -> None:
     text = {"type": "text", "text": "Be brief.", "cache_control": MARK}
     request = {"system": [{**text, "index": 0}], "messages": [{"role": "user", "content": "Go."}]}

@@ -275,6 +275,10 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
         self.object.cast::<PyDict>().map_or(0, |dict| dict.len())
     }
 
+    fn is_null(self) -> bool {
+        self.object.is_none()
+    }
+
     fn size_without_nulls(self) -> usize {
         let dict = self.object.cast::<PyDict>();
         dict.map_or(0, |dict| dict.values().iter().filter(|value| !value.is_none()).count())

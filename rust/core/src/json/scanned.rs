@@ -75,6 +75,12 @@ impl<'a> Scanned<'a> {
         }
     }
 
+    /// Return the name of each member of an object, those that are there twice included.
+    pub(crate) fn raw_names(self) -> impl Iterator<Item = Text<'a>> {
+        let origin = self.origin;
+        self.raw_members().iter().map(|member| member.name.raw(origin.data).text(origin.bump))
+    }
+
     /// Return the value in a form that can be converted to other types.
     #[must_use]
     pub fn written(self) -> Written<'a> {
@@ -237,6 +243,10 @@ impl<'a> Value<'a> for Scanned<'a> {
             Node::WrappedValue(_) => 1,
             _ => 0,
         }
+    }
+
+    fn is_null(self) -> bool {
+        matches!(self.node, Node::Null(_))
     }
 
     fn size_without_nulls(self) -> usize {

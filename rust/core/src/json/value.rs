@@ -322,6 +322,8 @@ pub trait Value<'a>: Copy + 'a {
     fn integer(self) -> Option<i64>;
     /// Return the number of members of an object.
     fn size(self) -> usize;
+    /// Return true if the value is null.
+    fn is_null(self) -> bool;
     /// Return the number of members of an object that are not null.
     fn size_without_nulls(self) -> usize;
     /// Visit the members of an object in their order, until the visitor returns false.

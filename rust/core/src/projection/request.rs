@@ -97,8 +97,9 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
                 return;
             }
         };
+        let count = edits.len(); // a name is given once
         for (key, value) in members {
-            let known = edits.iter_mut().find(|(own, _)| *own == key);
+            let known = edits.iter_mut().take(count).find(|(own, _)| *own == key);
             match (known, value) {
                 (Some((_, Some(Edit::Changed(known)))), Some(Edit::Changed(value))) => {
                     for (key, value) in value.members {

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use ahash::AHashMap;
+
 use super::edits::{Changed, Draft, DraftList, Edit, Json, Parts, TextPart};
 use crate::json::nodes::span_of;
 use crate::json::scanned::Scanned;
@@ -221,9 +223,12 @@ impl<'d> Writer<'d> {
         let data = self.data;
         let known = changed.of.map_or(&[][..], Scanned::raw_members);
         let mut object = Container::new([b"{", b"}"], outer, known.len());
-        for (index, member) in known.iter().enumerate() {
+        let places: AHashMap<Text<'_>, usize> =
+            changed.members.iter().enumerate().map(|(place, (key, _))| (key.name, place)).collect();
+        let names = changed.of.into_iter().flat_map(Scanned::raw_names);
+        for (index, (member, name)) in known.iter().zip(names).enumerate() {
             let span = member.span(data);
-            let change = changed.members.iter_mut().find(|(key, _)| member.name.is(key.name, data));
+            let change = places.get(&name).and_then(|place| changed.members.get_mut(*place));
             let is_last = |key: &Key<'_>| !known.iter().skip(index + 1).any(|later| later.name.is(key.name, data));
             match change {
                 Some((_, None)) => {}

@@ -1,7 +1,7 @@
 //! Images that are a member of their message, as Ollama has them: a list of base64.
 
 use super::destinations::Destination;
-use super::media::is_base64;
+use super::media::{is_base64, without_header};
 use super::report::Mends;
 use crate::json::base64::{ADDRESS, sized_line, url_line};
 use crate::json::value::{Key, Value, items, names};
@@ -30,20 +30,22 @@ pub(super) fn mend_bare_images<'a, V: Value<'a>>(
         let Some(given) = given.filter(|_| !edited.guard.contains(&position) && !edited.is_gone(path)) else {
             continue;
         };
-        let (mut kept, mut lines) = (Vec::new(), Vec::new());
-        for image in &given {
-            match data_of(*image) {
-                Some(data) => kept.push(Json::Text(Piece::Borrowed(data))),
-                None if image.starts_with(ADDRESS) => lines.push(url_line(Text::ascii("image"), *image)),
-                None => lines.push(sized_line(Text::ascii("image"), None, *image)),
+        let (mut kept, mut lines, mut mended) = (Vec::new(), Vec::new(), 0);
+        for image in given {
+            let data = without_header(image);
+            if is_base64(data) {
+                mended += usize::from(data.len() < image.len());
+                kept.push(Json::Text(Piece::Borrowed(data)));
+            } else if image.starts_with(ADDRESS) {
+                lines.push(url_line(Text::ascii("image"), image));
+            } else {
+                lines.push(sized_line(Text::ascii("image"), None, image));
             }
         }
-        let is_wrong = |image: &&Text<'a>| data_of(**image).is_none_or(|data| data.len() < image.len());
-        let wrong = given.iter().filter(is_wrong).count();
-        if wrong == 0 {
+        if mended == 0 && lines.is_empty() {
             continue;
         }
-        for _ in lines.len()..wrong {
+        for _ in 0..mended {
             mends.add("media_type", Some(position), Text::ascii(""));
         }
         let content = message.get(names::CONTENT).and_then(Value::text);
@@ -60,10 +62,4 @@ pub(super) fn mend_bare_images<'a, V: Value<'a>>(
         let images = (!kept.is_empty()).then_some(Edit::NewValue(Json::List(kept)));
         edited.edit(path, vec![(IMAGES, images)]);
     }
-}
-
-/// Return the base64 of an image, without the header of a data URL; `None` if it is none.
-fn data_of(image: Text<'_>) -> Option<Text<'_>> {
-    let begin = if image.starts_with(ADDRESS) { image.find(b',').map_or(0, |comma| comma + 1) } else { 0 };
-    Some(image.slice(begin, image.len())).filter(|data| is_base64(*data))
 }

@@ -185,8 +185,12 @@ pub(crate) fn leave_out_in_calls<'a, V: Value<'a>>(
     for (path, number) in pairs.calls().filter(|(path, _)| matches!(path, Path::Part(_, PartsKey::ToolCalls, _))) {
         let Some(call) = edited.at(path).and_then(Value::object) else { continue };
         let Some(block) = edited.blocks.get(number) else { continue };
-        for name in others_of(call, known) {
-            edited.edit(path, vec![(Key::named(name), None)]);
+        let others = others_of(call, known);
+        if others.is_empty() {
+            continue;
+        }
+        edited.edit(path, others.iter().map(|name| (Key::named(*name), None)).collect());
+        for name in others {
             mends.add_with("refused_member", Some(block.entry.position), block.entry.call_id, Piece::Borrowed(name));
         }
     }

@@ -248,12 +248,9 @@ fn medium_of<'a, V: Value<'a>>(part: V) -> Option<Medium<'a, V>> {
         return Some(Medium { family: Family::Sound, stated: text_or_empty(held.get(names::FORMAT)), data, place });
     }
     if FILE_PARTS.iter().any(|name| kind.is(name)) {
-        let key = FILE;
-        let held = part.get(key).and_then(Value::object).unwrap_or(part);
-        let address = held.get(names::FILE_DATA)?.text()?;
-        let begin = if address.starts_with(ADDRESS) { address.find(b',').map_or(0, |comma| comma + 1) } else { 0 };
-        let place = StatedAt::Member(key, held, names::FILE_DATA);
-        let data = address.slice(begin, address.len());
+        let held = part.get(FILE).and_then(Value::object).unwrap_or(part);
+        let data = without_header(held.get(names::FILE_DATA)?.text()?);
+        let place = StatedAt::Member(FILE, held, names::FILE_DATA);
         return Some(Medium { family: Family::File, stated: Text::ascii(""), data, place });
     }
     if !kind.is("image_url") && !kind.is("input_image") {
@@ -298,6 +295,12 @@ impl<V> StatedAt<V> {
 pub(super) fn data_url<'a>(media_type: Piece<'a>, data: Piece<'a>) -> Json<'a> {
     let texts = [Piece::ascii(ADDRESS), media_type, Piece::ascii(IN_BASE64), data];
     Json::Joined(texts.into_iter().map(TextPart::Text).collect())
+}
+
+/// Return the data of a data URL; any other text as it is.
+pub(super) fn without_header(text: Text<'_>) -> Text<'_> {
+    let header = if text.starts_with(ADDRESS) { text.find(b',').map_or(0, |comma| comma + 1) } else { 0 };
+    text.slice(header, text.len())
 }
 
 /// Return true if a text is base64, of the ordinary or the URL-safe alphabet, and stands for at least one byte. Line

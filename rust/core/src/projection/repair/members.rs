@@ -164,13 +164,13 @@ fn leave_out_members<'a, V: Value<'a>>(
         let has_role = || !text_or_empty(message.get(names::ROLE)).is_empty() || calls();
         let mut others = Vec::new();
         if known.is_some() || (message.has_any_name(refused) && has_role()) {
-            message.members(&mut |name, _| {
+            message.members(&mut |name, member| {
                 let is_named = |key: &Key<'_>| key.name == name;
                 let is_unknown = |known: &[Key<'_>]| {
                     // Those of other providers go even if they are null; SDKs write all members of their types.
                     let says = PartsKey::ALL.iter().any(|own| is_named(&own.key()));
                     let is_imports = OF_IMPORTS.iter().any(|own| name.is(own));
-                    !known.iter().any(is_named) && !says && !is_imports && message.has(Key::named(name))
+                    !known.iter().any(is_named) && !says && !is_imports && !member.is_null()
                 };
                 if refused.iter().any(is_named) || known.is_some_and(is_unknown) {
                     others.push(name);
@@ -178,8 +178,11 @@ fn leave_out_members<'a, V: Value<'a>>(
                 true
             });
         }
+        if others.is_empty() {
+            continue;
+        }
+        edited.edit(path, others.iter().map(|name| (Key::named(*name), None)).collect());
         for name in others {
-            edited.edit(path, vec![(Key::named(name), None)]);
             mends.add_with("refused_member", Some(position), Text::ascii(""), Piece::Borrowed(name));
         }
     }

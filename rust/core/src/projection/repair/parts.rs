@@ -169,8 +169,9 @@ fn fix_of<'a, V: Value<'a>>(
 
 /// Add edits of members to others. Two of one object become one.
 fn add_members<'a, V>(members: &mut Members<'a, V>, others: Members<'a, V>) {
+    let count = members.len(); // a name is given once
     for (key, edit) in others {
-        let known = members.iter_mut().find(|(own, _)| own.name == key.name);
+        let known = members.iter_mut().take(count).find(|(own, _)| own.name == key.name);
         match (known, edit) {
             (Some((_, Some(Edit::Changed(own)))), Some(Edit::Changed(other))) => own.members.extend(other.members),
             (None, edit) => members.push((key, edit)),
@@ -230,8 +231,8 @@ fn holds_unread<'a, V: Value<'a>>(part: V, destination: &Destination) -> bool {
 pub(super) fn others_of<'a, V: Value<'a>>(object: V, known: &[Key<'static>]) -> Vec<Text<'a>> {
     let mut others = Vec::new();
     if !object.has_only(known) {
-        object.members(&mut |name, _| {
-            if !known.iter().any(|key| key.name == name) && object.has(Key::named(name)) {
+        object.members(&mut |name, member| {
+            if !known.iter().any(|key| key.name == name) && !member.is_null() {
                 others.push(name);
             }
             true

@@ -31,9 +31,9 @@ pub(super) fn mend_frame<'a, V: Value<'a>>(frame: &mut Frame<'a, V>, destination
             if others.is_empty() {
                 return;
             }
-            let mut members = Vec::new();
+            let (mut others, mut members) = (others.into_iter().peekable(), Vec::new());
             part.members(&mut |name, member| {
-                if others.contains(&name) {
+                if others.next_if_eq(&name).is_some() {
                     mends.add_with("refused_member", None, Text::ascii(""), Piece::Borrowed(name));
                 } else {
                     members.push((Piece::Borrowed(name), Json::Source(Piece::own(member.json()))));
