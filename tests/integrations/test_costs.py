@@ -1,8 +1,6 @@
 """The proxy counts what requests cost as their provider does, and what sending them unchanged would have cost."""
 
 import json
-import math
-from time import process_time
 from typing import Any, NamedTuple
 
 import pytest
@@ -160,16 +158,11 @@ def test_a_part_without_its_marks_is_the_part_that_never_had_any(
     assert without_marks(given.replace(b"%b", MARK)) == plain
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("unit", [b" ", b", ", b'"cache_control"', b'"cache_control": {', MARK])
-def test_marks_are_found_in_linear_time(unit: bytes) -> None:
-    def seconds(size: int) -> float:
-        part, start = unit * (size // len(unit)), process_time()
-        without_marks(part)
-        return process_time() - start
-
-    small, large = (min(seconds(size) for _ in range(3)) for size in (200_000, 3_200_000))
-    assert math.log(large / max(small, 0.002), 16) < 1.5
+@pytest.mark.parametrize("piece", [b" ", b", ", b'"cache_control"', b'"cache_control": {', MARK])
+def test_marks_are_found_in_linear_time(piece: bytes) -> None:
+    """Megabytes of anything: seconds would be hours if it were not."""
+    part = piece * (4_000_000 // len(piece))
+    assert without_marks(part) == (b"" if piece == MARK else part)
 
 
 def test_without_a_mark_claude_caches_nothing() -> None:

@@ -341,7 +341,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
 
     /// Return true if a replacement is shorter and saves tokens, also with the longest references.
     pub(crate) fn is_worth(&self, decision: &Decision<'a>, new: &Substitute<'a, V>) -> bool {
-        if new.is_excerpted() {
+        if new.excerpt().is_some() {
             return true;
         }
         let media = self.media_tokens(decision);

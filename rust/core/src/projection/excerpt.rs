@@ -149,9 +149,9 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 /// Return the checksum of what an excerpt depends on besides the text.
-pub(crate) fn settings_sign(texts: [&str; 2], numbers: [u64; 4]) -> u64 {
-    let [one, two] = texts.map(|text| hash(text.as_bytes()));
-    hash([&[one, two], &numbers[..]].concat().as_bytes())
+pub(crate) fn settings_sign(texts: [&str; 2], choices: [u64; 3], limits: [u64; 3]) -> u64 {
+    let texts = texts.map(|text| hash(text.as_bytes()));
+    hash([&texts[..], &choices, &limits].concat().as_bytes())
 }
 
 /// A text that an excerpt says, put together again.

@@ -84,18 +84,15 @@ fn marker_with(decision: &Decision<'_>, chars: usize, reference: &str, cleared: 
     OwnedText::from(marker)
 }
 
-/// The text in place of a result: a marker and, on lines of their own, the head and the tail that stay.
-///
-/// The ends are slices of the result as it is encoded. In a body they are copied with their escapes.
+/// The text in place of a result.
 #[derive(Clone, Debug)]
-pub(crate) struct Substitute<'a, V> {
-    head: Content<'a, V>,
-    marker: Piece<'a>,
-    tail: Content<'a, V>,
-    /// The text, if an excerpt says it; then the others are empty.
-    excerpted: Option<Excerpted<'a>>,
-    /// The excerpt that says the text, if one does.
-    pub(crate) excerpt: Option<Arc<[u8]>>,
+pub(crate) enum Substitute<'a, V> {
+    /// A marker and, on lines of their own, the head and the tail that stay.
+    ///
+    /// The ends are slices of the result as it is encoded. In a body they are copied with their escapes.
+    Marked { head: Content<'a, V>, marker: Piece<'a>, tail: Content<'a, V> },
+    /// The text that an excerpt says, which was worth it when the excerpt was made, and the excerpt.
+    Excerpted(Excerpted<'a>, Arc<[u8]>),
 }
 
 impl<'a, V: Value<'a>> Substitute<'a, V> {
@@ -121,82 +118,84 @@ impl<'a, V: Value<'a>> Substitute<'a, V> {
     /// Make the text for a result that a decision cuts to these ends.
     pub(crate) fn cut(ends: [Content<'a, V>; 2], decision: &Decision<'_>, size: usize, reference: &str) -> Self {
         let [head, tail] = ends;
-        let marker = Piece::own(marker_of(decision, size, reference));
-        Self { head, marker, tail, excerpted: None, excerpt: None }
+        Self::Marked { head, marker: Piece::own(marker_of(decision, size, reference)), tail }
     }
 
     /// Make a text that has no ends of the result.
     pub(crate) const fn new(marker: Piece<'a>) -> Self {
-        let nothing = Piece::ascii("");
-        Self {
-            head: Content::Piece(nothing),
-            marker,
-            tail: Content::Piece(Piece::ascii("")),
-            excerpted: None,
-            excerpt: None,
+        Self::Marked { head: Content::Piece(Piece::ascii("")), marker, tail: Content::Piece(Piece::ascii("")) }
+    }
+
+    /// Return the excerpt that says the text, if one does.
+    pub(crate) const fn excerpt(&self) -> Option<&Arc<[u8]>> {
+        match self {
+            Self::Marked { .. } => None,
+            Self::Excerpted(_, excerpt) => Some(excerpt),
         }
-    }
-
-    /// Make a text that an excerpt says.
-    pub(crate) fn excerpted(text: Excerpted<'a>, excerpt: Arc<[u8]>) -> Self {
-        Self { excerpted: Some(text), excerpt: Some(excerpt), ..Self::NONE }
-    }
-
-    /// Return true if an excerpt says the text, which was worth it when the excerpt was made.
-    pub(crate) const fn is_excerpted(&self) -> bool {
-        self.excerpted.is_some()
-    }
-
-    /// Return the parts in order.
-    fn parts(&self) -> impl Iterator<Item = Content<'a, V>> {
-        let line_feed = || Content::Piece(Piece::ascii("\n"));
-        let head = (!self.head.is_empty()).then(|| [self.head.clone(), line_feed()]);
-        let tail = (!self.tail.is_empty()).then(|| [line_feed(), self.tail.clone()]);
-        let marker = Content::Piece(self.marker.clone());
-        head.into_iter().flatten().chain([marker]).chain(tail.into_iter().flatten())
     }
 
     /// The number of characters.
     pub(crate) fn len(&self) -> usize {
-        if let Some(text) = &self.excerpted {
-            return text.chars;
+        match self {
+            Self::Marked { head, marker, tail } => {
+                let ends = [head, tail].map(Content::len);
+                marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
+            }
+            Self::Excerpted(text, _) => text.chars,
         }
-        let ends = [&self.head, &self.tail].map(Content::len);
-        self.marker.len() + ends.iter().map(|size| size + usize::from(*size > 0)).sum::<usize>()
     }
 
     /// Return the number of bytes of the marker, or of the whole text if it has no ends of the result.
     pub(crate) fn marker_len(&self) -> usize {
-        self.excerpted.as_ref().map_or_else(|| self.marker.text().utf8_len(), |text| text.bytes)
+        match self {
+            Self::Marked { marker, .. } => marker.text().utf8_len(),
+            Self::Excerpted(text, _) => text.bytes,
+        }
     }
 
     /// Return the number of bytes in UTF-8. A lone surrogate counts as three.
     pub(crate) fn utf8_len(&self) -> usize {
-        self.excerpted.as_ref().map_or_else(|| self.parts().map(|part| part.utf8_len()).sum(), |text| text.bytes)
+        match self {
+            Self::Marked { head, marker, tail } => parts(head, marker, tail).map(|part| part.utf8_len()).sum(),
+            Self::Excerpted(text, _) => text.bytes,
+        }
     }
 
     /// Return the whole text.
     pub(crate) fn text(&self) -> Piece<'a> {
-        if let Some(text) = &self.excerpted {
-            return Piece::own(text.text());
+        match self {
+            Self::Marked { marker, .. } if self.len() == marker.len() => marker.clone(),
+            Self::Marked { head, marker, tail } => {
+                let mut text = OwnedText::default();
+                for part in parts(head, marker, tail) {
+                    text.push(part.whole().text());
+                }
+                Piece::own(text)
+            }
+            Self::Excerpted(text, _) => Piece::own(text.text()),
         }
-        if self.len() == self.marker.len() {
-            return self.marker.clone();
-        }
-        let mut text = OwnedText::default();
-        for part in self.parts() {
-            text.push(part.whole().text());
-        }
-        Piece::own(text)
     }
 
     /// Return the text as a new JSON value.
     pub(crate) fn json(&self) -> Json<'a> {
-        Json::Joined(match &self.excerpted {
-            Some(text) => text.parts.clone(),
-            None => self.parts().map(|part| TextPart::of(&part)).collect(),
+        Json::Joined(match self {
+            Self::Marked { head, marker, tail } => parts(head, marker, tail).map(|part| TextPart::of(&part)).collect(),
+            Self::Excerpted(text, _) => text.parts.clone(),
         })
     }
+}
+
+/// Return the parts of a text with a marker, in order.
+fn parts<'a, V: Value<'a>>(
+    head: &Content<'a, V>,
+    marker: &Piece<'a>,
+    tail: &Content<'a, V>,
+) -> impl Iterator<Item = Content<'a, V>> {
+    let line_feed = || Content::Piece(Piece::ascii("\n"));
+    let head = (!head.is_empty()).then(|| [head.clone(), line_feed()]);
+    let tail = (!tail.is_empty()).then(|| [line_feed(), tail.clone()]);
+    let marker = Content::Piece(marker.clone());
+    head.into_iter().flatten().chain([marker]).chain(tail.into_iter().flatten())
 }
 
 /// Return true if a text is a marker and nothing else. Checking the ends first rules out most texts.

@@ -31,16 +31,19 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let marker = self.marker(decision);
         let text = excerpted(excerpt, &self.text, self.settings_sign(decision, &self.command()), &marker)?;
-        Some(Substitute::excerpted(text, Arc::clone(excerpt)))
+        Some(Substitute::Excerpted(text, Arc::clone(excerpt)))
     }
 
     /// Return a sign of what a decision's replacement depends on besides the text.
     fn settings_sign(&self, decision: &Decision<'_>, command: &str) -> u64 {
         let is_terminal = u64::from(decision.fate == DecisionKind::Terminal);
-        let choices = [self.kinds.number(), self.side as u64, self.encoding.id(), is_terminal];
-        let choices = choices.iter().fold(0, |all, each| all << 8 | each);
-        let numbers = [choices, decision.head as u64, decision.tail as u64, 0];
-        settings_sign([command, &self.widest_reference()], numbers)
+        let result = [is_terminal, decision.head as u64, decision.tail as u64];
+        settings_sign([command, &self.widest_reference()], self.choices(), result)
+    }
+
+    /// Return what the policy chose for the text, as numbers.
+    fn choices(&self) -> [u64; 3] {
+        [self.kinds.number(), self.side as u64, self.encoding.id()]
     }
 
     /// Shorten the text by what it is to `room` characters without its marker, and with it to a limit in tokens; `None` if
@@ -51,16 +54,15 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         }
         let widest = marker_of(&Decision::SHORTENED, self.size, &self.widest_reference()).as_text().to_utf8();
         let command = self.command();
-        let limit = tokens.map_or([0, 0], |(most, encoding)| [most as u64 + 1, encoding.id()]);
-        let choices = self.kinds.number() << 16 | (self.side as u64) << 8 | self.encoding.id();
-        let numbers = [choices, room as u64, limit[0], limit[1]];
-        let name = name_of(Source::of(&self.text).bytes(), settings_sign([&command, &widest], numbers));
+        let (most, encoding) = tokens.map_or((0, 0), |(most, encoding)| (most as u64 + 1, encoding.id()));
+        let sign = settings_sign([&command, &widest], self.choices(), [room as u64, most, encoding]);
+        let name = name_of(Source::of(&self.text).bytes(), sign);
         match name.and_then(find) {
             Some(None) => return None,
             Some(Some((head, tail, excerpt))) => {
                 let decision = Decision { head, tail, ..Decision::SHORTENED };
                 if let Some(text) = excerpted_again(&excerpt, &self.text, &self.marker(&decision)) {
-                    return Some(Proposal { decision, new: Substitute::excerpted(text, excerpt) });
+                    return Some(Proposal { decision, new: Substitute::Excerpted(text, excerpt) });
                 }
             }
             None => {}
@@ -77,7 +79,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
         let excerpt = excerpt_of(&self.text, self.settings_sign(&decision, &command), (&before, Some(&after)));
         let text = [&*before, &self.marker(&decision), &after].concat();
         let found = self.excerpted(decision, OwnedText::from_utf8(&text), excerpt);
-        if let Some((name, excerpt)) = name.zip(found.new.excerpt.clone()) {
+        if let Some((name, excerpt)) = name.zip(found.new.excerpt().cloned()) {
             keep(name, Some((found.decision.head, found.decision.tail, excerpt)));
         }
         Some(found)
@@ -95,7 +97,7 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     fn excerpted(&self, decision: Decision<'a>, text: OwnedText, excerpt: Option<Vec<u8>>) -> Proposal<'a, V> {
         let said = excerpt.and_then(|excerpt| {
             let found = excerpted_again(&excerpt, &self.text, &self.marker(&decision))?;
-            (found.text().as_text() == text.as_text()).then(|| Substitute::excerpted(found, excerpt.into()))
+            (found.text().as_text() == text.as_text()).then(|| Substitute::Excerpted(found, excerpt.into()))
         });
         let plain = Substitute::new(Piece::own(text));
         let new = if self.is_worth(&decision, &plain) { said.unwrap_or(plain) } else { plain };
@@ -119,9 +121,9 @@ impl<'a, V: Value<'a>> Block<'a, V> {
     }
 }
 
-/// Return what shortened results became, by reference, as far as that is short.
+/// Return the excerpts of the shortened results that decisions keep, by reference.
 pub(crate) fn excerpts_of<'a, V: Value<'a>>(blocks: &[Block<'a, V>]) -> Vec<(Cow<'a, str>, Arc<[u8]>)> {
     let decided = blocks.iter().filter(|block| block.decision.is_some());
-    let found = decided.filter_map(|block| Some((block.reference.clone(), block.new.as_ref()?.excerpt.clone()?)));
+    let found = decided.filter_map(|block| Some((block.reference.clone(), block.new.as_ref()?.excerpt()?.clone())));
     found.filter(|(_, excerpt)| excerpt.len() <= MOST_KEPT).collect()
 }
