@@ -388,7 +388,7 @@ def _note_command(step: Step, others: OtherChanges) -> None:
 
 
 def _without_bodies(command: str) -> str:
-    """Return a command without the texts that it gives to programs of another host, or to git, as messages."""
+    """Return a command without the lines behind ``<<``, if they go to a program on another host, or to git as a message."""
     head, found, _ = command.partition("<<")
     start = head.rstrip().rpartition("\n")[2].split()[:2]
     return head if found and start and (start[0] in _REMOTE or start[-1] == "commit") else command

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from toolcarry._input.objects import as_list, as_object
@@ -196,18 +198,20 @@ class Lines:
         if len(lines) == 1:
             return f"{short_line(first, longest)} ({len(step.text):,} characters)"
         if step.lists_files():
-            return f"{_first_names(list(map(self.short, lines)), longest)} … ({size:,} lines)"
+            return f"{_first_names(map(self.short, lines), longest)} … ({size:,} lines)"
         if step.kind in ("search", "listing"):
             return f"{size:,} lines, first: {short_line(first, longest // 2)}"
         half = longest // 2
         return f"{short_line(first, half)} … {short_line(last, half)} ({size:,} lines)"
 
 
-def _first_names(lines: list[str], longest: int) -> str:
+def _first_names(lines: Iterator[str], longest: int) -> str:
     """Return the first entries of a listing, as many as fit in one line."""
-    names = [line for line in lines if line not in _FOLDERS and not line.startswith(_TOTAL)]
-    said = short_line(names[0] if names else lines[0], longest)
-    for name in names[1:]:
+    first = next(lines)
+    others = (each for each in chain((first,), lines) if each not in _FOLDERS)
+    names = (each for each in others if not each.startswith(_TOTAL))
+    said = short_line(next(names, first), longest)
+    for name in names:
         longer = f"{said} / {name}"
         if len(longer) > longest:
             break

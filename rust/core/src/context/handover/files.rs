@@ -320,7 +320,7 @@ fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: &mut OtherC
     }
 }
 
-/// Return a command without the texts that it gives to programs of another host, or to git, as messages.
+/// Return a command without the lines behind `<<`, if they go to a program on another host, or to git as a message.
 fn without_bodies(command: &str) -> &str {
     let Some((head, _)) = command.split_once("<<") else { return command };
     let line = head.trim_end_matches(is_space).rsplit('\n').next().unwrap_or_default();

@@ -18,10 +18,10 @@ use crate::dedupe::shell::has_side_effects;
 use crate::json::value::Value;
 use crate::text::grouped;
 
-/// The lines that do not fit after which no other one is tried.
 /// The requests that come before all calls; older ones come with the calls of the current request.
 const NEWEST_REQUESTS: usize = 8;
 const RANK_OF_OLDER_REQUESTS: usize = 3;
+/// The lines that do not fit after which no other one is tried.
 const MOST_MISSES: usize = 8;
 const MOST_NUMBERS: usize = 6;
 const LONGEST_TITLE: usize = 100;

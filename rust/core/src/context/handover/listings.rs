@@ -40,7 +40,7 @@ fn entry(line: &str) -> Option<Cow<'_, str>> {
     let (_, rest) = field(rest)?;
     let (size, rest) = field(rest)?;
     let is_size = |byte: &u8| byte.is_ascii_digit() || b".,KMGTP".contains(byte);
-    if !has_form(links, &"9".repeat(links.len()))
+    if !links.bytes().all(|byte| byte.is_ascii_digit())
         || !size.as_bytes().first().is_some_and(u8::is_ascii_digit)
         || !size.as_bytes().iter().all(is_size)
     {

@@ -15,6 +15,7 @@ use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
 pub use self::layout::StepPlace;
+pub(super) use self::plan::plan_section;
 pub(crate) use self::spoken::{Spoken, spoken_in};
 
 mod chars;
@@ -131,11 +132,6 @@ pub(super) fn hand_over<'a, V: Value<'a>>(
 /// Return true if an entry is a call about a plan.
 pub(super) fn is_about_plan<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> bool {
     kind_of(entry) == StepKind::Plan
-}
-
-/// Return the section of the last plan; empty if there is none. `found` are the calls about plans, oldest first.
-pub(super) fn plan_section<'a, V: Value<'a>>(found: Vec<(Entry<'a, V>, &Rule)>) -> String {
-    plan::section_of(found)
 }
 
 fn own_text(text: Text<'_>) -> OwnedText {

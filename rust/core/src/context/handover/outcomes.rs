@@ -229,8 +229,8 @@ impl Lines {
         let count = step.lines_printed();
         let (count, half) = (grouped(count), longest / 2);
         if step.lists_files() {
-            let names: Vec<String> = lines.iter().map(|line| short(line)).collect();
-            return format!("{} … ({count} lines)", first_names(&names, longest));
+            let names = first_names(lines.iter().map(|line| short(line)), longest);
+            return format!("{names} … ({count} lines)");
         }
         if step.kind == StepKind::Search {
             return format!("{count} lines, first: {}", short_line(&first, half));
@@ -240,11 +240,11 @@ impl Lines {
 }
 
 /// Return the first entries of a listing, as many as fit in one line.
-fn first_names(lines: &[String], longest: usize) -> String {
-    let is_name = |line: &&String| !OWN_FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL);
-    let mut names = lines.iter().filter(is_name);
-    let first = names.next().or(lines.first()).map_or("", String::as_str);
-    let mut said = short_line(first, longest).into_owned();
+fn first_names(lines: impl Iterator<Item = String>, longest: usize) -> String {
+    let mut lines = lines.peekable();
+    let first = lines.peek().cloned().unwrap_or_default();
+    let mut names = lines.filter(|line| !OWN_FOLDERS.contains(&line.as_str()) && !line.starts_with(TOTAL));
+    let mut said = short_line(&names.next().unwrap_or(first), longest).into_owned();
     for name in names {
         let longer = format!("{said} / {name}");
         if is_longer(&longer, longest) {
