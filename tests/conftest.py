@@ -48,12 +48,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Set the markers that follow from fixtures, and skip what needs the extension where that is not installed."""
     is_without_rust = not HAS_RUST and os.environ.get("TOOLCARRY_REQUIRE_RUST") != "1"
     for item in items:
-        taken = getattr(item, "fixturenames", ())
+        taken = {*getattr(item, "fixturenames", ())} - parameters_of(item)
         for marker, fixtures in MARKED_BY_FIXTURE.items():
             if not fixtures.isdisjoint(taken):
                 item.add_marker(marker)
         if is_without_rust and item.get_closest_marker("rust") is not None:
             item.add_marker(pytest.mark.skip(reason="the extension is not installed"))
+
+
+def parameters_of(item: pytest.Item) -> set[str]:
+    """Return the names that a test's own ``parametrize`` gives, which are no fixtures."""
+    given = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    return {
+        name.strip()
+        for names in given
+        for name in (names.split(",") if isinstance(names, str) else names)
+    }
 
 
 def load_kernels(name: str) -> Any:

@@ -4,6 +4,8 @@ import pytest
 from support.builders.handovers import FILLER, LATER, after_much, before_others, section, word
 from support.builders.wire import bash, edit, open_call, read, turn, write
 
+MERGED = "Updating 1..2\nFast-forward"
+
 
 @pytest.mark.parametrize(
     "command",
@@ -159,6 +161,19 @@ def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
         ("git restore src/b.py", ""),
         ("ruff format .", "4 files left unchanged"),
         ("ruff format --check .", "Would reformat: /w/a.py\n1 file would be reformatted"),
+        ("git stash", "error: could not write index"),
+        (
+            "git pull",
+            f"{MERGED}\n b.py | 2 +-\n .../c.py | 4 +-\n 2 files changed, 3 insertions(+)",
+        ),
+        ("cd /home/me/app && git pull", "Updating 1..2"),
+        ("cd /x && sed -i s/1/2/ a.py", ""),
+        ("sed -i s/1/2/ /x/a.py", ""),
+        ("sed -n 1,9p /w/a.py | sort > /tmp/log && node --check /tmp/log", ""),
+        ("python3 /w/a.py > /tmp/log 2>&1 &", ""),
+        ("git add b.py; git commit -m 'mend b.py; sed and\n/w/a.py > b'", "[main 1] mend"),
+        ("git add b.py && git commit -m \"$(cat <<'EOF'\nMend a.py > b\nEOF\n)\"", "[main 1] mend"),
+        ("cat > b.py <<'EOF'\nopen('a.py') > 1\nEOF\ndate", ""),
     ],
 )
 def test_a_command_that_changed_nothing_of_a_file_leaves_it_current(
@@ -174,7 +189,19 @@ def test_a_command_that_changed_nothing_of_a_file_leaves_it_current(
     [
         ("git pull", "Updating 1..2\nFast-forward\n a.py | 2 +-"),
         ("git pull && git checkout other", "Already up to date.\nSwitched to branch 'other'"),
+        ("git pull", f"{MERGED}\n a.py | 2 +-\n 1 file changed, 1 insertion(+)"),
+        ("git pull", f"{MERGED}\n b.py | 2 +-\n 2 files changed, 3 insertions(+)"),
+        ("git pull", f"{MERGED}\n {{b => w}}/a.py | 2 +-\n 1 file changed, 1 insertion(+)"),
+        ("git pull", f"{MERGED}\n ...ng/a.py | 2 +-\n 1 file changed, 1 insertion(+)"),
+        ("cd /w/web && git pull", "Updating 1..2"),
+        ("cd / && git -C /w pull", "Updating 1..2"),
         ("git pull && sed -i s/1/2/ a.py", "Already up to date."),
+        ("cd /w && sed -i 's/1;/2|/' ./a.py", ""),
+        ("cd /w/b && sed -i s/1/2/ ../a.py", ""),
+        ("grep -l 1 *.py | xargs sed -i s/1/2/", ""),
+        ("sed -i s/1/2/ *.py", ""),
+        ("cat > b.py <<'EOF'\nb\nEOF\nsed -i s/1/2/ a.py", ""),
+        ("cat > /w/a.py <<'EOF'\nb\nEOF", ""),
         ("git checkout -- a.py", ""),
         ("git checkout HEAD~1 -- .", ""),
         ("git -C /w stash", "Saved working directory"),

@@ -209,6 +209,27 @@ HANDED = st.builds(
 )
 
 
+COMMANDS = st.lists(
+    st.sampled_from([
+        "a.py", "/w/a.py", "./a.py", "*.py", "$X/a.py", "of=a.py", "C:/x/é.py", "sed -i s/1/2/ ", "cat ", "cp ", "xargs ",
+        "git pull", "git -C /w stash", "git checkout -- a.py", "git commit -m ", "cd /w && ", " && ", "; ", "|", "&", " > ",
+        "<<'EOF'\n", "\nEOF\n", "<<", "'", '"', "\\", " ", "\n",
+    ]), max_size=12,
+).map("".join)  # fmt: skip
+PRINTED = st.sampled_from([
+    "", "Already up to date.", "error: pathspec x", "Fast-forward\n a.py | 2 +-\n 1 file changed",
+    "Fast-forward\n {x => w}/a.py | 1\n ...é/b.py | 2\n 2 files changed",
+])  # fmt: skip
+
+
+@examples(1_000)
+@given(st.lists(st.tuples(COMMANDS, PRINTED), min_size=1, max_size=3))
+def test_any_commands(both: Both, ran: list[tuple[str, str]]) -> None:
+    reads = [read(path, "1\tx = 1\n2\ty = 2", path) for path in ("a.py", "/w/é.py", "/home/x/a.py")]
+    commands = [bash(command, printed, str(n)) for n, (command, printed) in enumerate(ran)]
+    check(both, join(*reads, *commands), "", CarryPolicy(layout="handover"))
+
+
 @examples(400)
 @given(messages=WORK, summary=summaries, policy=HANDED)
 def test_work_on_files(both: Both, messages: list[Any], summary: str, policy: CarryPolicy) -> None:

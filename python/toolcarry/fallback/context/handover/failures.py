@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import (
     FILE_KINDS,
     PATH_KEYS,
@@ -14,6 +13,7 @@ from toolcarry.fallback.context.handover.kinds import (
     first_text,
     words,
 )
+from toolcarry.fallback.context.handover.other_changes import name_of
 from toolcarry.fallback.context.handover.outcomes import telling_line
 from toolcarry.fallback.context.handover.steps import Step
 from toolcarry.fallback.shorten.kinds import KINDS, words_of
@@ -155,7 +155,7 @@ def signs_of(step: Step) -> list[str]:
         return []
     reads = [f"read {key}" for key in step.keys]
     if step.kind == "command":
-        return [*[f"command {part}" for part in parts_of(step.command)], *reads]
+        return [*[f"command {part}" for part in parts_of(step.command) if part], *reads]
     if step.kind in FILE_KINDS and step.keys:
         return [*reads, *(wanted_by(step) if step.is_change else [])]
     given = step.entry.given

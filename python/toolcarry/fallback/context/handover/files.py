@@ -11,26 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from toolcarry.fallback.context.handover.clean import clean_file
-from toolcarry.fallback.context.handover.kinds import words
+from toolcarry.fallback.context.handover.other_changes import (
+    OtherChanges,
+    note_command,
+)
 from toolcarry.fallback.context.handover.patches import FileChange, Replacement
 from toolcarry.fallback.context.handover.reads import Read, may_be_message, read_lines
 from toolcarry.fallback.context.handover.steps import Step
-from toolcarry.model.dedupe.shell import has_side_effects
 
-_CHANGING: Final = frozenset(words("changing"))
-_CHECKOUTS: Final = frozenset(words("checkouts"))
-_VIEWS: Final = frozenset(words("views"))
-_UNCHANGED: Final = words("unchanged")
-_FORMATTERS: Final = frozenset(words("formatters"))
-_REWRITTEN: Final = words("rewritten")
-_GIT_VALUES: Final = words("git_values")
-_BETWEEN: Final = "\t\n;&|()<>'\"`"
-_DIVIDERS: Final = ";&|"
-_MOVING: Final = frozenset(words("moving"))
-_RESETS: Final = frozenset(words("resets"))
-_RECORDS: Final = frozenset(words("records"))
-_REMOTE: Final = frozenset(words("remote"))
-_NEW_BRANCH: Final = frozenset(words("new_branch"))
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
 _MOST_COMPARED: Final = 200
@@ -87,7 +75,7 @@ class File:
 
     def unknown(self) -> list[Step]:
         """Return the steps after which its text is unknown, oldest first."""
-        found = self.others.of(self)
+        found = self.others.of(self.key, self.path)
         found.sort(key=_by_number)
         return found
 
@@ -99,38 +87,6 @@ class File:
         ]
         found.sort(key=_by_step)
         return found
-
-
-class OtherChanges:
-    """Steps that may have changed files in a way that can't be replayed: by commands, or under another path.
-
-    They are kept by the name of a file, and looked up for the few files that may be shown, so that many commands and many
-    files take time for each command and each file, and not for each pair.
-    """
-
-    def __init__(self) -> None:
-        self.everywhere: list[Step] = []
-        self.by_name: dict[str, list[Step]] = {}
-        self.by_folder: list[tuple[str, Step]] = []
-        self.edits: dict[str, list[tuple[str, str, Step]]] = {}
-        """The path and the key of each file that was changed, by its name."""
-
-    def of(self, file: File) -> list[Step]:
-        """Return the steps that may have changed a file."""
-        name = name_of(file.path)
-        found = [*self.everywhere, *self.by_name.get(name, ())]
-        if " " in name:  # words of a command end at a blank, also in quotes
-            found += self.by_name.get(name.rpartition(" ")[2], ())
-        found += [step for folder, step in self.by_folder if f"/{folder}/" in f"/{file.path}"]
-        for path, key, step in self.edits.get(name, ()):
-            if key != file.key and _may_be_same(path, file.path):
-                found.append(step)
-        return found
-
-
-def _may_be_same(one: str, other: str) -> bool:
-    """Return true if two paths may be of one file: one is the end of the other, as where no directory is known."""
-    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
 def _by_number(step: Step) -> int:
@@ -264,7 +220,7 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
     for step in steps:
         if step.kind == "command" and not step.is_read:
             if step.state not in ("rejected", "interrupted"):
-                _note_command(step, others)
+                note_command(step, others)
             continue
         if step.is_change and step.state in ("pending", "missing", "interrupted"):
             for key in step.keys:
@@ -282,9 +238,9 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
                 file = files[key] = File(key, path, others)
             file.events.append((step, change))
             if change is not None:
-                others.edits.setdefault(name_of(path), []).append((path, key, step))
+                others.note_edit(key, path, step)
             if is_doubtful:
-                others.by_name.setdefault(name_of(path), []).append(step)
+                others.note(key if key.startswith("/") else path, step)
     return files
 
 
@@ -342,117 +298,6 @@ def _overlaps(old: str, text: str) -> bool:
             return True
         at = old.find("\n", at + 1)
     return False
-
-
-def name_of(path: str) -> str:
-    return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
-
-
-def _note_command(step: Step, others: OtherChanges) -> None:
-    """Note a command that may have changed files: those that it names, or all if it changes the work tree."""
-    command = _without_bodies(step.command)
-    found = _words(command)
-    if not _FORMATTERS.isdisjoint(found) and _has_line(step, _REWRITTEN):
-        others.everywhere.append(step)
-        return
-    programs = _CHANGING.intersection(found)
-    if not programs and ">" not in command and "git" not in found:
-        return
-    if not has_side_effects(command):
-        return
-    parts = [_words(part) for part in _parts(command)]
-    is_tree = [_changes_tree(own) for own in parts]
-    if any(is_tree) and _unchanged_lines(step) < sum(is_tree):
-        named = [_checked_out(own) for own, is_one in zip(parts, is_tree, strict=True) if is_one]
-        if not all(named):
-            others.everywhere.append(step)
-            return
-        for path in [path for paths in named for path in paths]:
-            others.by_name.setdefault(name_of(path), []).append(step)
-            others.by_folder.append((path.strip("./"), step))
-    names: list[str] = []
-    for own, is_one in zip(parts, is_tree, strict=True):
-        if own[:1] == ["cp"] and len(own) > 2:
-            *sources, target = [word for word in own[1:] if not word.startswith("-")] or [""]
-            names.append(name_of(target))
-            for name in map(name_of, sources):  # the target may be a folder
-                path = f"{target.rstrip('/')}/{name}".removeprefix("./")
-                others.edits.setdefault(name, []).append((path, "", step))
-        elif not is_one and _git_command(own) not in _RECORDS:
-            names += map(name_of, own)
-    for name in dict.fromkeys(names):
-        others.by_name.setdefault(name, []).append(step)
-    if not programs.isdisjoint(_MOVING):
-        folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
-        others.by_folder += [(folder, step) for folder in folders if folder]
-
-
-def _without_bodies(command: str) -> str:
-    """Return a command without the lines behind ``<<``, if they go to a program on another host, or to git as a message."""
-    head, found, _ = command.partition("<<")
-    start = head.rstrip().rpartition("\n")[2].split()[:2]
-    return head if found and start and (start[0] in _REMOTE or start[-1] == "commit") else command
-
-
-def _has_line(step: Step, parts: tuple[str, ...]) -> bool:
-    """Return true if a line of the result has one of these parts, and does not speak of what would be."""
-    lines = step.ends().text.split("\n")
-    return any("would" not in line and any(part in line for part in parts) for line in lines)
-
-
-def _unchanged_lines(step: Step) -> int:
-    """Return the number of lines of the result which say that nothing changed."""
-    lines = step.ends().text.split("\n")
-    return sum([any(part in line for part in _UNCHANGED) for line in lines])
-
-
-def _checked_out(own: list[str]) -> list[str]:
-    """Return the words that are paths which a command of git restores; none if it may change every file."""
-    mark = next((mark for mark in ("--", "restore") if mark in own), None)
-    rest = [] if mark is None else own[own.index(mark) + 1 :]
-    paths = [path for path in rest if not path.startswith("-")]
-    is_all = any("*" in path or not path.strip("./:") for path in paths)
-    return [] if is_all else paths
-
-
-def _parts(command: str) -> list[str]:
-    """Return the commands of which one is made, more or less."""
-    for sign in _DIVIDERS:
-        command = command.replace(sign, "\n")
-    return command.split("\n")
-
-
-def _changes_tree(own: list[str]) -> bool:
-    """Return true if a command of git may change files of the work tree, and not only its index or its branches."""
-    name = _git_command(own)
-    if name not in _CHECKOUTS or not _VIEWS.isdisjoint(own):
-        return False
-    if name == "reset":
-        return not _RESETS.isdisjoint(own)
-    return _NEW_BRANCH.isdisjoint(own) and "--staged" not in own
-
-
-def _git_command(own: list[str]) -> str:
-    """Return the command of git among words; empty if there is none."""
-    if "git" not in own:
-        return ""
-    words = iter(own[own.index("git") + 1 :])
-    for word in words:
-        if word in _GIT_VALUES:
-            next(words, "")
-        elif not word.startswith("-"):
-            return word
-    return ""
-
-
-def _words(command: str) -> list[str]:
-    """Return the words of a command. A blank after a backslash is a part of a word."""
-    for sign in _BETWEEN:
-        if sign in command:
-            command = command.replace(sign, " ")
-    if "\\ " not in command:
-        return command.split()
-    return [word.replace("\0", " ") for word in command.replace("\\ ", "\0").split()]
 
 
 def replay(file: File) -> Text:

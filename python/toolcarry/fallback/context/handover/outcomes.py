@@ -10,7 +10,6 @@ from toolcarry._input.objects import as_list, as_object
 from toolcarry.fallback.context.block import replaced
 from toolcarry.fallback.context.handover.clean import clean_file, short_line, without_keys
 from toolcarry.fallback.context.handover.diff import counts, diff_lines, without_long_removals
-from toolcarry.fallback.context.handover.files import name_of
 from toolcarry.fallback.context.handover.kinds import (
     FILTER_KEYS,
     ITEM_STATES,
@@ -21,6 +20,7 @@ from toolcarry.fallback.context.handover.kinds import (
     path_of,
     words,
 )
+from toolcarry.fallback.context.handover.other_changes import name_of
 from toolcarry.fallback.context.handover.patches import FILE_LINES, MOVE, FileChange
 from toolcarry.fallback.context.handover.plan import item_name
 from toolcarry.fallback.context.handover.reads import lines_shown, may_be_message, read_lines

@@ -8,7 +8,8 @@ from typing import Final
 from toolcarry.fallback.context.block import change_of, language_of
 from toolcarry.fallback.context.fence import Source
 from toolcarry.fallback.context.handover.clean import printed_file, without_keys
-from toolcarry.fallback.context.handover.files import File, changed_since, is_current, name_of
+from toolcarry.fallback.context.handover.files import File, changed_since, is_current
+from toolcarry.fallback.context.handover.other_changes import name_of
 from toolcarry.fallback.context.handover.outcomes import (
     Lines,
     diff_of,

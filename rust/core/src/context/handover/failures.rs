@@ -3,12 +3,12 @@
 use ahash::{AHashMap, AHashSet};
 
 use super::chars::{head, strip, words};
-use super::files::name_of;
 use super::kinds::{
     COMPILING, COUNTED, INTERPRETERS, LOCATORS, MISUSES, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS,
     REDIRECTIONS, RUNNERS, RUNNING, SCRIPT_RUNNERS, SEPARATORS, SINGLE, StepKind, VIEWERS, WITH_SUBCOMMANDS,
     first_text,
 };
+use super::other_changes::name_of;
 use super::outcomes::telling_line;
 use super::steps::{State, Step};
 use crate::json::value::{Key, Value, names};
@@ -148,7 +148,8 @@ fn signs_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Vec<String> {
     }
     let reads = step.keys.iter().map(|key| format!("read {key}"));
     if step.kind == StepKind::Command {
-        return parts_of(&step.command).map(|part| format!("command {part}")).chain(reads).collect();
+        let parts = parts_of(&step.command).filter(|part| !part.is_empty());
+        return parts.map(|part| format!("command {part}")).chain(reads).collect();
     }
     if step.kind.is_of_file() && !step.keys.is_empty() {
         let changes = if step.is_change() { wanted_by(step) } else { Vec::new() };
@@ -240,14 +241,14 @@ impl Wanted {
     fn by<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> Self {
         let mut wanted = Self::default();
         for step in steps.iter().filter(|step| step.state == State::Failed) {
-            wanted.signs.extend(wanted_by(step));
             wanted.has_others |= step.kind != StepKind::Command || step.is_read();
+            let signs = wanted_by(step);
             if step.kind == StepKind::Command {
-                let mut runs =
-                    [run_of(main_part(&step.command)), run_of(&step.command)].map(|run| run.name().to_owned());
-                runs.sort_unstable();
-                wanted.programs.extend(runs.into_iter().filter(|name| !name.is_empty()));
+                let named = signs.iter().filter_map(|sign| sign.split(' ').nth(1)).map(str::to_owned);
+                let run = run_of(&step.command).name().to_owned();
+                wanted.programs.extend(named.chain([run]).filter(|name| !name.is_empty()));
             }
+            wanted.signs.extend(signs);
         }
         wanted.programs.sort_unstable();
         wanted.programs.dedup();

@@ -28,6 +28,7 @@ mod latest;
 mod layout;
 mod ledger;
 mod listings;
+mod other_changes;
 mod outcomes;
 mod passages;
 mod patches;

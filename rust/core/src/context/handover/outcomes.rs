@@ -9,11 +9,11 @@ use aho_corasick::AhoCorasick;
 use super::chars::{breaks, is_blank, is_longer, is_space, piece_of, short_line, size, strip};
 use super::clean::{clean_file, without_keys};
 use super::diff::{counts, diff_lines, without_long_removals};
-use super::files::name_of;
 use super::kinds::{
     ASIDES, ERROR_STARTS, ERRORS, FILTER_KEYS, ITEM_STATES, ITEM_TEXTS, OUTLINE, OWN_FOLDERS, PASSES, QUERY_KEYS,
     RULES, StepKind, first_text, has_failure, is_part_of_plan, path_of, questions_in,
 };
+use super::other_changes::name_of;
 use super::patches::{Action, FILE_LINES, FileChange, MOVE};
 use super::plan::item_name;
 use super::reads::{lines_shown, may_be_message, read_lines};

@@ -89,7 +89,7 @@ impl Plan<'_> {
 }
 
 /// Return the section of the last plan; empty if there is none. `found` are the calls about plans, oldest first.
-pub(in crate::context) fn plan_section<'a, V: Value<'a>>(found: Vec<(Entry<'a, V>, &Rule)>) -> String {
+pub(crate) fn plan_section<'a, V: Value<'a>>(found: Vec<(Entry<'a, V>, &Rule)>) -> String {
     let step = |(number, (entry, rule)): (usize, (Entry<'a, V>, &Rule))| Step::new(entry, number + 1, 0, rule);
     let steps: Vec<Step<'a, V>> = found.into_iter().enumerate().map(step).collect();
     let Some(plan) = find_plan(&steps) else { return String::new() };

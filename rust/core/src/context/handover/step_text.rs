@@ -7,8 +7,9 @@ use ahash::AHashMap;
 
 use super::chars::{inert_line, is_longer, lines, piece_of, string_of};
 use super::clean::{printed_file, without_keys};
-use super::files::{Files, name_of};
+use super::files::Files;
 use super::kinds::StepKind;
+use super::other_changes::name_of;
 use super::outcomes::{Lines, diff_of, lower_name, number_of_lines, questions_of};
 use super::patches::Action;
 use super::pieces::{LONGEST_INLINE, Paper, Piece, source_of};
