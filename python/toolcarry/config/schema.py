@@ -41,7 +41,7 @@ def root() -> inspect.Type:
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a path as errors show it.
+    """Return a path in the form that errors show.
 
     >>> dotted(("serve", "upstreams", 0, "url"))
     'serve.upstreams[0].url'
@@ -51,7 +51,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
-    """Return the types that a value may have, without their constraints, and without null, which TOML can't write."""
+    """Return the types that a value may have, without constraints, and without null, which TOML does not have."""
     if isinstance(kind, inspect.Metadata):
         yield from alternatives(kind.type)
     elif isinstance(kind, inspect.UnionType):
@@ -62,12 +62,12 @@ def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def struct_of(kind: inspect.Type) -> inspect.StructType | None:
-    """Return the table that a value may be."""
+    """Return the table type that a value may have."""
     return next((each for each in alternatives(kind) if isinstance(each, inspect.StructType)), None)
 
 
 def item_of(kind: inspect.Type) -> inspect.Type | None:
-    """Return the types that the items of a value may have, if it may be an array."""
+    """Return the types of the items of a value, if it may be an array."""
     arrays = (each for each in alternatives(kind) if isinstance(each, inspect.VarTupleType))
     return next((each.item_type for each in arrays), None)
 
