@@ -123,9 +123,9 @@ def conversations(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """List the conversations of all tenants. Each has its number of commits and the time of the last one.
+    """List the conversations of all tenants. Each is listed with its number of commits and the time of the last one.
 
-    A tenant of the recorder is a hash of the client's key, or single-user.
+    In recorded conversations, the tenant is a hash of the client's key, or single-user.
     """
     show_conversations(Store(db, tenant, busy_timeout), is_json=as_json)
 
@@ -163,7 +163,7 @@ def log(
 ) -> None:
     """List the commits, newest first. Each line has hash, time, role, tool, tokens, and the first line of the text.
 
-    The time is that of the message, if it was imported with one, else that of the commit.
+    The time is that of the message if it was imported with one, otherwise that of the commit.
     """
     only = Filter(role, tool, text, records)
     show_log(Store(db, tenant, busy_timeout), conversation, limit, only, is_json=as_json)
@@ -216,7 +216,7 @@ def turns(
 
 @history.command("verify")
 def verify(db: Database, busy_timeout: BusyTimeout = 10.0, as_json: Json = False) -> None:
-    """Verify the whole store. Recompute all hashes, list all damage, and exit with 1 if there is any."""
+    """Verify the whole store. All hashes are recomputed and all damage is listed; exit with 1 if there is any."""
     raise typer.Exit(verify_store(Store(db, "", busy_timeout), is_json=as_json))
 
 
@@ -237,7 +237,7 @@ def export(
     tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
 ) -> None:
-    """Write a conversation as lines. Imported lines are written byte for byte, other messages as JSON."""
+    """Write a conversation as JSONL. Imported lines are written byte for byte, other messages as JSON."""
     export_lines(Store(db, tenant, busy_timeout), conversation, output)
 
 
@@ -288,7 +288,7 @@ def backfill(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Replace cut results with their full text. List those that are still cut, and exit with 1 if there are any."""
+    """Replace cut results with their full text. Results that are still cut are listed; exit with 1 if there are any."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))
 
@@ -300,9 +300,10 @@ def shadow_report(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Compare requests in shadow mode. Old is what was forwarded, new is what the history would have made of it.
+    """Compare requests in shadow mode. Old is the request that was forwarded, new is the request that the history would
+    have made.
 
-    Refetches are results that a request did not have, so that the model would have to run their tools again.
+    Refetches are results that a request lacked, so that the model would have to run their tools again.
     """
     show_shadow(Store(db, tenant, busy_timeout), is_json=as_json)
 
@@ -330,9 +331,10 @@ def compact(
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Replace the oldest messages with quotations. This happens only if the conversation takes too much of a context window.
+    """Replace the oldest messages with excerpts. Nothing is done unless the conversation takes too much of a context
+    window.
 
-    Nothing is deleted, and Tract.uncompress takes it back.
+    Nothing is deleted; Tract.uncompress undoes the replacement.
     """
     store = Store(db, tenant, busy_timeout)
     settings = {"limit": limit, "model": model, "compact_at": compact_at, "target": target}
@@ -349,6 +351,6 @@ def search(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Find tool results by their words. Each has all words, and is shown with a part of its text."""
+    """Find tool results by words. Results with all of the words are listed, each with a part of its text."""
     store = Store(db, tenant, busy_timeout)
     search_store(store, conversation, query, limit=limit, is_json=as_json)
