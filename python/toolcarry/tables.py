@@ -166,11 +166,11 @@ def check_columns(schema: Any, columns: Mapping[str, type], content: str, path: 
     taken = [name for name in others if name in columns]
     if taken:
         raise ConfigError(
-            f"column {taken[0]!r}: is not allowed, since the result has one of this name; rename it"
+            f"column {taken[0]!r}: the result has a column with this name; rename yours"
         )
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ConfigError(f"column {twice[0]!r}: is not allowed twice")
+        raise ConfigError(f"column {twice[0]!r}: appears twice; rename one of them")
 
 
 def arrow_schema(columns: Mapping[str, type]) -> Any:

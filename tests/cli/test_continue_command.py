@@ -332,7 +332,7 @@ def test_an_agent_that_is_not_installed(run: Any, place: Machine) -> None:
     before = place.files()
     done = run("continue", "s1", "--in", "codex", env={**place.env, "PATH": "/usr/bin:/bin"})
     assert done.returncode == 3
-    assert b"codex: no such program on the path" in done.stderr
+    assert b"codex: no such program on the PATH" in done.stderr
     assert place.files() == before
 
 

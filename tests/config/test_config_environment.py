@@ -151,8 +151,8 @@ def test_an_unknown_variable_is_reported_by_name_only(
     with caplog.at_level(logging.WARNING, "toolcarry.config"):
         load_config(path)
     assert caplog.messages == [
-        "TOOLCARRY_A: there is no such setting",
-        "TOOLCARRY_SERVE_PROT: there is no such setting",
+        "TOOLCARRY_A: unknown setting, ignored",
+        "TOOLCARRY_SERVE_PROT: unknown setting, ignored",
     ]
 
 

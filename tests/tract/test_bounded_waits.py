@@ -24,7 +24,9 @@ def test_a_file_that_cannot_have_a_write_ahead_log(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     with closing(apsw.Connection(str(path), vfs="unix-dotfile")) as connection:
         connection.execute("CREATE TABLE t (x)")
-        with pytest.raises(StoreError, match="can't use a write-ahead log here; the mode stays"):
+        with pytest.raises(
+            StoreError, match="can't switch to a write-ahead log here; the journal mode is still"
+        ):
             use_write_ahead_log(connection, 60.0)
 
 

@@ -157,7 +157,7 @@ class AgentConfig(Watching):
             raise InputError(data)
         document = loads(data)
         if not isinstance(document, dict):
-            raise InputError("holds no object")
+            raise InputError("is not a JSON object")
         found = document.get(self._key, self._default)
         if not is_length(found):
             raise InputError(f"{self._key}: {found!r:.80} is not allowed; allowed: an integer >= 1")

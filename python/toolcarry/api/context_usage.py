@@ -63,7 +63,7 @@ def context_usage(
             if model is None
             else f"for the model {model!r:.80}, whose window is not known"
         )
-        raise ConfigError(f"limit: None is not allowed {why}; allowed: an integer >= 0")
+        raise ConfigError(f"limit: is required {why}; allowed: an integer >= 0")
     scale = scale_of(model or "gpt-4o")
     counted = request_tokens(Conversation.of(messages), scale.encoding)
     exact = model is None or scale.is_known

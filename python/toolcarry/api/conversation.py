@@ -98,7 +98,7 @@ class Conversation:
 
     @property
     def messages(self) -> list[Any]:
-        """All messages, decoded; a line of JSONL that holds no object becomes an empty message."""
+        """All messages, decoded; a line of JSONL that is not a JSON object becomes an empty message."""
         given = self.given
         return decode_messages(given)[0] if isinstance(given, bytes) else list(given)
 

@@ -271,7 +271,8 @@ class Limiter:
         if text_size(rest, is_data=True) > self._limit and len(self._told) < MOST_TOLD:
             self._told.add(kind)
             logger.warning(
-                "an event of type %r may have a long result, and is passed on whole", kind
+                "an event of type %r may have a long result in an unknown structure; it is passed on unchanged",
+                kind,
             )
 
     def _started(self, event: Event) -> Event:

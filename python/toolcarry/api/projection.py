@@ -280,7 +280,7 @@ SEARCH_DESCRIPTION: Final = (
 SEARCH_PARAMETERS: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "description": "The words to find, in any case."},
+        "query": {"type": "string", "description": "The words to find, ignoring case."},
         "limit": {
             "type": "integer",
             "description": f"How many results to return; {DEFAULT_MATCHES} by default.",

@@ -114,7 +114,7 @@ def carry(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Print a conversation's results as a context for another model.
+    """Print the tool results of a conversation as context for another model.
 
     For several files, the contexts are printed one after another, each preceded by a line on stderr with the file's
     name.
@@ -162,14 +162,16 @@ def inspect(
 def watch(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A session file that grows.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="A session file that an agent is writing.", show_default=False
+        ),
     ],
     model: Model = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON for each change.")
     ] = False,
 ) -> None:
-    """Show what fills a context while the session grows. Ctrl-C ends it.
+    """Show what fills a context, and update it as the session grows. Ctrl-C ends it.
 
     If the output is not a terminal, one line is written for each change.
     """
@@ -201,19 +203,19 @@ def report(
         str,
         typer.Option(
             metavar="N",
-            help="Limit on each result in the projection on the page, in tokens: 1000, 1k, or none.",
+            help="Limit on each result in the projection that the page shows, in tokens: 1000, 1k, or none.",
         ),
     ] = "1000",
     prices: Annotated[
         str | None,
         typer.Option(
             metavar="PRICES.toml",
-            help="Price of a million input tokens of each model, for the figures of the prompt cache.",
+            help="A file with the price of a million input tokens for each model, for the prompt-cache figures.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write an HTML page about sessions. It shows what fills the context, and what could be saved.
+    """Write an HTML report about sessions. It shows what fills the context, and what could be saved.
 
     The page loads nothing from elsewhere: plotly.js, which draws the charts, is part of it.
     """
@@ -231,7 +233,7 @@ def count(
         list[str],
         typer.Argument(
             metavar="FILE|FOLDER|GLOB",
-            help="Conversations, or with --text any text; - is stdin.",
+            help="Conversations, or any text files with --text; - is stdin.",
             show_default=False,
         ),
     ],
@@ -250,7 +252,7 @@ def resolve(
         str,
         typer.Argument(
             metavar="REFERENCE",
-            help="The last word of a marker: the id of a call, or t1#2 if the id repeats.",
+            help="The reference at the end of a marker: the id of a call, or t1#2 if the id repeats.",
             show_default=False,
         ),
     ],
@@ -444,7 +446,7 @@ def batch(
         typer.Option(
             "--out",
             metavar="X.parquet|X.jsonl|FOLDER",
-            help="A file, which gets a row for each conversation; or a folder, which gets a file for each, and rows.jsonl.",
+            help="A file for one row per conversation, or a folder for one file per conversation and rows.jsonl.",
             show_default=False,
         ),
     ],
@@ -454,13 +456,13 @@ def batch(
         typer.Option(
             metavar="N",
             min=1,
-            help="Files to do at the same time. Default: one per processor.",
+            help="Number of files to process in parallel. Default: one per processor.",
             show_default=False,
         ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Do only files that are new, changed, or had an error."),
+        typer.Option("--resume", help="Process only files that are new, changed, or had an error."),
     ] = False,
     since: Annotated[
         str | None,

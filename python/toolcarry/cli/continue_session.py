@@ -80,7 +80,7 @@ def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple
     agent = options.agent
     if agent and not options.starts_nothing and shutil.which(agent.program) is None:
         raise FileError(
-            f"{agent.program}: no such program on the path; --print shows the command only",
+            f"{agent.program}: no such program on the PATH; use --print to print the command instead",
             NOT_FOUND,
         )
     chosen = choose(name, os.environ, Path.cwd(), screen, is_picked=options.is_picked)
@@ -183,7 +183,7 @@ def as_context(
             add_file(path, text.encode("utf-8", "replace"))
         except FileExistsError:
             raise FileError(
-                f"{one_line(str(path), 400)}: exists; name a new file", FAILED
+                f"{one_line(str(path), 400)}: already exists; name a new file", FAILED
             ) from None
         tell_written("", path.stem, path, screen)
     if agent is None or options.is_copied or options.is_shown:
@@ -205,7 +205,7 @@ def start(command: Sequence[str], directory: Path) -> None:
     """Start an agent in place of this process, without a shell. On Windows, wait for it, and end with its exit code."""
     program = shutil.which(command[0])
     if program is None:
-        raise FileError(f"{command[0]}: no such program on the path", NOT_FOUND)
+        raise FileError(f"{command[0]}: no such program on the PATH", NOT_FOUND)
     os.chdir(directory)
     if os.name == "nt":
         raise SystemExit(subprocess.call([program, *command[1:]]))

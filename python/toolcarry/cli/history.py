@@ -68,7 +68,7 @@ Conversation = Annotated[
 ]
 BusyTimeout = Annotated[
     float,
-    typer.Option(metavar="SECONDS", help="Time to wait while others use the store."),
+    typer.Option(metavar="SECONDS", help="Time to wait while other processes use the store."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 JsonObjects = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
@@ -139,22 +139,24 @@ def log(
     ] = None,
     role: Annotated[
         str | None,
-        typer.Option(metavar="ROLE", help="Only this role, such as user.", show_default=False),
+        typer.Option(metavar="ROLE", help="Show only this role, such as user.", show_default=False),
     ] = None,
     tool: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Only calls and results of this tool.", show_default=False
+            metavar="NAME", help="Show only calls and results of this tool.", show_default=False
         ),
     ] = None,
     text: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Only commits with this text, in any case.", show_default=False
+            metavar="TEXT",
+            help="Show only commits that contain this text, ignoring case.",
+            show_default=False,
         ),
     ] = None,
     records: Annotated[
-        bool, typer.Option("--records", help="Also records that are not messages.")
+        bool, typer.Option("--records", help="Show records that are not messages, too.")
     ] = False,
     conversation: Conversation = None,
     tenant: Tenant = None,
@@ -182,7 +184,9 @@ def show(
     db: Database,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Only the stored bytes: for an imported commit, its line."),
+        typer.Option(
+            "--raw", help="Print only the stored bytes: for an imported commit, its line."
+        ),
     ] = False,
     conversation: Conversation = None,
     tenant: Tenant = None,
@@ -317,14 +321,21 @@ def compact(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The model, for its window.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="The model whose window is the limit.", show_default=False
+        ),
     ] = None,
     compact_at: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="The share of the window from which on it is done."),
+        typer.Option(
+            metavar="SHARE", help="The share of the window at which messages are replaced."
+        ),
     ] = 0.8,
     target: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of the window that is left.")
+        float,
+        typer.Option(
+            metavar="SHARE", help="The share of the window that the conversation takes afterwards."
+        ),
     ] = 0.5,
     conversation: Conversation = None,
     tenant: Tenant = None,
@@ -344,8 +355,10 @@ def compact(
 @history.command("search")
 def search(
     db: Database,
-    query: Annotated[str, typer.Argument(metavar="WORDS", help="The words to find, in any case.")],
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="The most results.")] = 10,
+    query: Annotated[
+        str, typer.Argument(metavar="WORDS", help="The words to find, ignoring case.")
+    ],
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of results.")] = 10,
     conversation: Conversation = None,
     tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,

@@ -74,7 +74,7 @@ TimeToLive = Annotated[float, Meta(gt=0, le=LONGEST_LIFE)]
 Text = Annotated[str, Meta(pattern=r"\A[^\x00]*\Z", description="a string without NUL")]
 Name = Annotated[
     str,
-    Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a string that is not empty, on one line"),
+    Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a non-empty string on one line"),
 ]
 VariableName = Annotated[
     str,

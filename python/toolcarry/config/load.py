@@ -315,7 +315,7 @@ class Loaded:
         for line in self.renamed:
             logger.warning("%s", line)
         for name in self.unknown:
-            logger.warning("%s: there is no such setting", name)
+            logger.warning("%s: unknown setting, ignored", name)
 
 
 def load_config(path: str | os.PathLike[str] | None = None) -> Config:

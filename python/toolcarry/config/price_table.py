@@ -34,7 +34,7 @@ class ModelPrice(Table, frozen=True):
     def __post_init__(self) -> None:
         if self.match != "none" and self.cache_read is None:
             raise ValueError(
-                f"cache_read: is missing with match {self.match!r}; allowed: a number from 0 to {MOST_PRICE:,}"
+                f"cache_read: is required with match {self.match!r}; allowed: a number from 0 to {MOST_PRICE:,}"
             )
         try:
             self.price()

@@ -64,20 +64,20 @@ class ReloadingConfig(Watching):
         try:
             config = self._read(place, state)
         except ConfigError as error:
-            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message says enough
+            logger.error("%s; the settings are unchanged", error)  # noqa: TRY400 - the message says enough
             self.failures += 1
             return
         if config == self.current:
             return
         self.current = config
-        logger.info("%s: the settings were loaded again", label(place.path))
+        logger.info("%s: reloaded the settings", label(place.path))
         if self._on_change is None:
             return
         try:
             self._on_change(config)
         except Exception as error:  # noqa: BLE001 - the host's function must not stop the watching
             logger.error(  # noqa: TRY400 - its text may contain anything
-                "%s: on_change raised %s; the settings are the new ones",
+                "%s: on_change raised %s; the new settings are in effect",
                 label(place.path),
                 type(error).__name__,
             )

@@ -28,7 +28,7 @@ KeyPath = tuple[str | int, ...]
 
 WORDS: Final[Mapping[type[inspect.Type], str]] = {
     inspect.BoolType: "true, false",
-    inspect.VarTupleType: "a list of texts",
+    inspect.VarTupleType: "a list of strings",
     inspect.StructType: "a table",
     inspect.DictType: "tables",
 }

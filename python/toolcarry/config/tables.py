@@ -66,16 +66,14 @@ __all__ = [
 def check_names(table: str, names: Iterable[str], key: str = "name") -> None:
     """Raise ``ValueError`` if two entries of an array of tables have the same name, which is their ``key``.
 
-    >>> check_names("upstreams", ["a", "b", "a"])
-    Traceback (most recent call last):
-    ValueError: upstreams[2].name: 'a' is not allowed; allowed: a name that upstreams[0] does not have
+    >>> check_names("upstreams", ["a", "b", "a"]) Traceback (most recent call last): ValueError: upstreams[2].name: 'a'
+    is already taken by upstreams[0]
     """
     first: dict[str, int] = {}
     for index, name in enumerate(names):
         if first.setdefault(name, index) != index:
             raise ValueError(
-                f"{table}[{index}].{key}: {name!r:.80} is not allowed; "
-                f"allowed: a {key} that {table}[{first[name]}] does not have"
+                f"{table}[{index}].{key}: {name!r:.80} is already taken by {table}[{first[name]}]"
             )
 
 
@@ -329,7 +327,7 @@ class Serve(Table, frozen=True):
         names = [upstream.name for upstream in self.upstreams]
         check_names("upstreams", names)
         if self.default and self.default not in names:
-            listed = ", ".join(map(repr, names)) or "the name of an upstream, and none is defined"
+            listed = ", ".join(map(repr, names)) or "the name of an upstream; none is defined"
             raise ValueError(f"default: {self.default!r:.80} is not allowed; allowed: {listed}")
         host, port = self.control_address()
         if port and (port == self.port or port > 65_535):

@@ -82,7 +82,7 @@ class Destination:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ConfigError(
-                f"name: {self.name!r:.80} is not allowed; allowed: a text that is not empty"
+                f"name: {self.name!r:.80} is not allowed; allowed: a non-empty string"
             )
         if self.name in destination_names():
             raise ConfigError(f"name: destination name {self.name!r} is already taken")

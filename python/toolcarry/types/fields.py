@@ -82,7 +82,7 @@ def taking_old_names(kind: Any) -> Callable[..., None]:
             new = kind.old_names[old]
             if new in given:
                 raise ConfigError(
-                    f"{old}: is not allowed together with {new}, which is its name since version 0.2"
+                    f"{old}: is the old name of {new}, which is set too; remove {old}"
                 )
             warn(
                 f"{kind.__name__}: {old} is called {new} since version 0.2",

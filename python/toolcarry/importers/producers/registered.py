@@ -29,7 +29,7 @@ def registered() -> Iterator[ConversationImporter]:
             yield load(each)
         except Exception as error:  # noqa: BLE001 - another package's module may raise anything
             metrics.count("importers_left_out")
-            LOG.warning("importer %s (%s) is left out: %s", each.name, each.value, error)
+            LOG.warning("importer %s (%s) is ignored: %s", each.name, each.value, error)
 
 
 def load(entry: EntryPoint) -> ConversationImporter:
