@@ -60,7 +60,7 @@ def test_a_broken_file_keeps_the_old_settings(
     replace(path, "[serve\n")
     wait_until(lambda: settings.failures == 2)
     assert settings.current is before
-    kept = "the settings stay as they were"
+    kept = "the settings are unchanged"
     assert caplog.messages == [
         f"{path}: serve.prot: unknown key; did you mean 'port'? allowed: {', '.join(SERVE)}; {kept}",
         f"{path}: line 1, column 7: expected ']' at the end of a table declaration; {kept}",
@@ -243,7 +243,7 @@ def test_an_unwatchable_folder_is_reported(
         wait_until(lambda: caplog.messages)
     path = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     assert caplog.messages == [
-        f"{path}: its folder can't be watched (FileNotFoundError); the file is looked at every 3600 seconds"
+        f"{path}: can't watch its folder (FileNotFoundError); checking the file every 3600 seconds instead"
     ]
 
 

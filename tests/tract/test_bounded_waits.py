@@ -59,7 +59,7 @@ def test_an_import_that_others_always_outrun(
                 super().check(drafts)
 
         guard = Outrun("count", Counter())
-        with pytest.raises(StoreBusyError, match="other writers were faster 5 times"):
+        with pytest.raises(StoreBusyError, match="other writers committed first 5 times"):
             import_file(tract._log, path, None, guard)
         assert outrun == 5
         outrun, fast = 0, 4

@@ -446,7 +446,7 @@ def batch(
         typer.Option(
             "--out",
             metavar="X.parquet|X.jsonl|FOLDER",
-            help="A file for one row per conversation, or a folder for one file per conversation and rows.jsonl.",
+            help="A file for all rows, or a folder for a file per conversation and rows.jsonl.",
             show_default=False,
         ),
     ],
@@ -475,7 +475,7 @@ def batch(
 ) -> None:
     """Run one job on many files. Each file becomes a row; a file that can't be read becomes a row with its error.
 
-    After an interrupt, all output files are complete, and --resume continues from there.
+    An interrupted run leaves only complete files, and --resume continues it.
     """
     read_choice("--job", job, tuple(JOBS))
     if job == "carry":

@@ -49,7 +49,7 @@ def rename(data: Mapping[str, Any], name: str) -> list[str]:
                 place = ".".join((*path, old))
                 if new in table:
                     raise ConfigError(
-                        f"{name}: {place}: is not allowed together with {new}, which is its name since version 0.2"
+                        f"{name}: {place}: is the old name of {new}, which is set too; remove it"
                     )
                 table[new] = new_value(old, table.pop(old))
                 found.append(f"{name}: {place} is called {new} since version 0.2")

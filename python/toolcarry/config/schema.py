@@ -133,7 +133,7 @@ def allowed(kind: inspect.Type | None) -> str:
     if isinstance(kind, inspect.FloatType):
         return f"a number {interval(kind)}"
     if isinstance(kind, inspect.StrType):
-        return "a string that is not empty" if kind.min_length else "a string"
+        return "a non-empty string" if kind.min_length else "a string"
     if isinstance(kind, inspect.VarTupleType) and struct_of(kind.item_type):
         return "an array of tables"
     return "nothing" if kind is None else WORDS[type(kind)]

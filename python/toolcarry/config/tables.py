@@ -66,8 +66,9 @@ __all__ = [
 def check_names(table: str, names: Iterable[str], key: str = "name") -> None:
     """Raise ``ValueError`` if two entries of an array of tables have the same name, which is their ``key``.
 
-    >>> check_names("upstreams", ["a", "b", "a"]) Traceback (most recent call last): ValueError: upstreams[2].name: 'a'
-    is already taken by upstreams[0]
+    >>> check_names("upstreams", ["a", "b", "a"])
+    Traceback (most recent call last):
+    ValueError: upstreams[2].name: 'a' is already taken by upstreams[0]
     """
     first: dict[str, int] = {}
     for index, name in enumerate(names):

@@ -88,9 +88,7 @@ def take_back(environment: Mapping[str, str], session_id: str | None = None) -> 
         there = [each for each in there if session_id in (each.session_id, each.path)]
     if not there:
         what = f"session {session_id!r:.80}" if session_id else "session"
-        raise InputError(
-            f"nothing to remove: toolcarry wrote no such {what}, or it is already gone", None
-        )
+        raise InputError(f"no {what} that toolcarry wrote is left to remove", None)
     entry = there[-1]
     path = Path(entry.path)
     if digest(entry.agent, path, entry.session_id) != entry.digest:

@@ -81,9 +81,7 @@ def taking_old_names(kind: Any) -> Callable[..., None]:
         for old in kind.old_names.keys() & given.keys():
             new = kind.old_names[old]
             if new in given:
-                raise ConfigError(
-                    f"{old}: is the old name of {new}, which is set too; remove {old}"
-                )
+                raise ConfigError(f"{old}: is the old name of {new}, which is set too; remove it")
             warn(
                 f"{kind.__name__}: {old} is called {new} since version 0.2",
                 DeprecationWarning,

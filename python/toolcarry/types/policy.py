@@ -193,9 +193,7 @@ def share_of(
         raise ConfigError(f"{name}: {limit!r:.80} is not allowed; allowed: {allowed}")
     tokens = window_of(model or "") if window is None else window
     if tokens is None:
-        raise ConfigError(
-            f"{name}: {limit!r} is a share of a window that is not known; set window_tokens, or a model with a known window"
-        )
+        raise ConfigError(f"{name}: {limit!r} needs window_tokens, or a model with a known window")
     return tokens * int(match[1]) // 100
 
 
