@@ -100,10 +100,10 @@ def go_on(
         ),
     ] = None,
 ) -> None:
-    """Go on with a session in another agent: write it into that agent's own store, and resume it there.
+    """Continue a session in another agent: write it into that agent's own store, and resume it there.
 
-    Stores are only added to. What the agent cannot hold is reported before anything is written. Arguments after -- go to
-    the agent.
+    Sessions are added to the store; nothing in it is changed. Content that the agent cannot hold is reported first.
+    Arguments after -- go to the agent.
     """
     from toolcarry.cli.continue_session import continue_session, undo_session  # noqa: PLC0415 - imports SQLite
 
@@ -160,7 +160,7 @@ def sessions(
         bool, typer.Option("--json", help="Print one line of JSON per session.")
     ] = False,
 ) -> None:
-    """List the sessions of agents on this machine, the newest first: agent, age, size, state, title, directory and id."""
+    """List the sessions of agents on this machine, newest first: agent, age, size, state, title, directory and id."""
     from toolcarry.cli.sessions_list import list_sessions  # noqa: PLC0415 - imports SQLite
 
     if agent is not None:

@@ -17,7 +17,7 @@ __all__ = ["first_lines"]
 
 
 def first_lines() -> str:
-    """Return eight lines with five commands. On a machine with sessions, each works as it stands."""
+    """Return eight lines with five commands. On a machine with sessions, each command works unchanged."""
     session = newest_session()
     if session is None:
         head = "No agent sessions were found on this machine. FILE is a session file, a request, or a transcript."

@@ -44,9 +44,9 @@ MEDIA: Final = ("image", "audio", "video")
 STEP: Final = "step-start"
 """The type of a part between the steps of a message: what follows was said after the results of the calls before it."""
 SUMMARY: Final = "summary"
-"""The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
+"""The speaker of a summary of earlier messages that the client wrote. It is distinguished from the user's own text."""
 COVERING: Final = "covering summary"
-"""The speaker of a summary whose earlier messages are known, and not active: nothing before it is told twice."""
+"""The speaker of a summary whose earlier messages are present but inactive, so that nothing before it is repeated."""
 CLIENT: Final = "client"
 """The speaker of any other text that the client wrote as the user's, such as a reminder of the format."""
 
@@ -141,7 +141,7 @@ class FoldingImporter(Importer, Folding, Protocol):
     """An importer of single messages that has to see all of them if one of them covers others."""
 
     def folds(self, message: JsonObject) -> bool:
-        """Return true for a message because of which ``fold`` has to see all."""
+        """Return true for a message that requires ``fold`` to see all messages."""
 
 
 def nothing(_wire: JsonObject) -> None:
@@ -225,7 +225,7 @@ def marked(
 
 
 class Folded:
-    """The items of a session, of which summaries cover some. A summary takes the place of the last item that it covers:
+    """The items of a session, some of which summaries cover. A summary takes the place of the last item that it covers:
     others that it does not cover may stand before it.
     """
 

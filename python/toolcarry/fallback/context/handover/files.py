@@ -34,7 +34,7 @@ _NEW_BRANCH: Final = frozenset(words("new_branch"))
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
 _MOST_COMPARED: Final = 200
-"""The edits after a read, and the lines of each, of which it is asked if they touched what was read."""
+"""The number of edits after a read, and of lines in each, that are checked for overlap with the text that was read."""
 
 
 class Passage:
@@ -59,7 +59,7 @@ Event = tuple[Step, FileChange | None]
 
 
 class File:
-    """A file that calls named, with its events. ``others`` are the changes that no event of its own tells of, and
+    """A file that calls named, with its events. ``others`` are the changes without an event of their own, and
     ``unseen`` the changes whose result was not seen.
     """
 
@@ -388,7 +388,8 @@ def _note_command(step: Step, others: OtherChanges) -> None:
 
 
 def _without_bodies(command: str) -> str:
-    """Return a command without the lines behind ``<<``, if they go to a program on another host, or to git as a message."""
+    """Return a command without the lines after ``<<`` if they go to a program on another host, or to git as a
+    message."""
     head, found, _ = command.partition("<<")
     start = head.rstrip().rpartition("\n")[2].split()[:2]
     return head if found and start and (start[0] in _REMOTE or start[-1] == "commit") else command
@@ -416,7 +417,7 @@ def _checked_out(own: list[str]) -> list[str]:
 
 
 def _parts(command: str) -> list[str]:
-    """Return the commands of which one is made, more or less."""
+    """Return the simple commands in a compound command, approximately."""
     for sign in _DIVIDERS:
         command = command.replace(sign, "\n")
     return command.split("\n")
@@ -433,7 +434,7 @@ def _changes_tree(own: list[str]) -> bool:
 
 
 def _git_command(own: list[str]) -> str:
-    """Return the command of git among words; empty if there is none."""
+    """Return the git subcommand among words; empty if there is none."""
     if "git" not in own:
         return ""
     words = iter(own[own.index("git") + 1 :])
