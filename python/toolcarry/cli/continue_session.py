@@ -1,4 +1,4 @@
-"""``toolcarry continue``: go on with a session in another agent."""
+"""``toolcarry continue``: continue a session in another agent."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def undo_session(name: str | None) -> int:
 
 
 def continue_session(name: str | None, options: ContinueOptions) -> int:
-    """Go on with a session in another agent, and return the exit code. A started agent takes the place of this process."""
+    """Continue a session in another agent, and return the exit code. A started agent replaces this process."""
     screen = Screen()
     try:
         command, directory = prepare(name, options, screen)
@@ -76,7 +76,7 @@ def continue_session(name: str | None, options: ContinueOptions) -> int:
 
 
 def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple[list[str], Path]:
-    """Tell what will be done, write it, and return the command to start, with the directory."""
+    """Report what will be done, write it, and return the command to start, with the directory."""
     agent = options.agent
     if agent and not options.starts_nothing and shutil.which(agent.program) is None:
         raise FileError(
@@ -192,7 +192,7 @@ def as_context(
 
 
 def tell_written(agent: str, session_id: str, path: Path, screen: Screen) -> None:
-    """Note what was written, for ``--undo``, and tell it. What cannot be noted was written all the same."""
+    """Record what was written for ``--undo``, and report it. A failure to record it is not an error."""
     how = "toolcarry continue --undo removes it"
     try:
         note_written(os.environ, agent, session_id, path)
