@@ -88,7 +88,7 @@ else:
     }
 
     def hint_of(name: str) -> str:
-        """Return the name that one of version 0.1 has now, for an error."""
+        """Return a hint with the current name of a name from version 0.1, for an error message."""
         from toolcarry import types  # noqa: PLC0415 - for an error alone
 
         new = f"toolcarry.types.{name}" if name in types.__all__ else NEW_NAMES.get(name)

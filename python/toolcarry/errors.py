@@ -1,14 +1,14 @@
 """The errors that toolcarry raises. Each class says who has to fix the problem.
 
-All of them have one base class, so that a caller can catch them with one name.
-Messages are lower-case and name the place: the position in the input, or the key of the setting.
+All of them have one base class, so that a caller can catch them with one name. Messages are in lower case and name the
+place: the position in the input, or the key of the setting.
 """
 
 from __future__ import annotations
 
 
 class ToolcarryError(Exception):
-    """The base class of every error that toolcarry raises."""
+    """The base class of all errors that toolcarry raises."""
 
 
 class InputError(ToolcarryError):
@@ -35,7 +35,7 @@ class ConfigError(ToolcarryError):
 
 
 class BackendError(ToolcarryError):
-    """A job needs the Rust extension, and the Python fallback is in use; the message says how to get the extension.
+    """A job needs the Rust extension, but the Python fallback is in use; the message says how to get the extension.
 
     >>> raise BackendError("project")
     Traceback (most recent call last):
@@ -78,7 +78,7 @@ class StoreError(ToolcarryError):
 
 
 class StoreBusyError(StoreError):
-    """Another writer held the store for longer than the time limit; the same call may be repeated."""
+    """Another writer held the store for longer than the time limit; the same call can be retried."""
 
 
 class StoreFullError(StoreError):
@@ -86,7 +86,7 @@ class StoreFullError(StoreError):
 
 
 class StoreDamagedError(StoreError):
-    """Stored data differ from the data that were written."""
+    """Stored data differ from what was written."""
 
 
 class StoreVersionError(StoreError):

@@ -1,8 +1,8 @@
 """Counters: their names in one place, and how Prometheus and OpenTelemetry read them.
 
-A ``RequestPipeline`` counts in its ``counts``, by these names and others; what happens outside of a pipeline, such as a
-write to the canonical history, is counted here, for the process. No metric has a label for a conversation, a tenant or a
-client, since their number is unbounded; attributes of a span may name them.
+A ``RequestPipeline`` keeps its own ``counts``, with these names and others. What happens outside a pipeline, such as a
+write to the canonical history, is counted here for the whole process. No metric has a label for a conversation, a
+tenant or a client, since their number is unbounded; attributes of a span may name them.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ TOKENS: Final[dict[str, str]] = {
     "saved": "tokens_saved",
     "rewritten": "tokens_rewritten",
 }
-"""The kinds of tokens, and the names that they are counted by: of requests as they came and as they went on, those that
-projections saved, and those that had been sent before and had to be read again because a projection changed something
-before them. All are estimated, at four bytes each."""
+"""The kinds of tokens, and the names of their counters: tokens of requests as received and as forwarded, tokens that
+projections saved, and tokens that were sent before but had to be read again because a projection changed something
+before them. All are estimates, at four bytes per token."""
 BYTES_PER_TOKEN: Final = 4
 COSTS: Final[dict[str, str]] = {"sent": "cost", "unchanged": "cost_without"}
-"""The kinds of costs of the input, and the names that they are counted by: of what was sent, and of sending all requests
-unchanged. They are in tokens that no cache has, by the price model of each request's model; requests without one are not
-counted. So are the dollars, in millionths, as ``cost_microdollars`` and ``cost_microdollars_without``."""
+"""The kinds of input costs, and the names of their counters: the cost of what was sent, and of sending all requests
+unchanged. They are in uncached tokens, by the price model of each request's model; requests without a price model are
+not counted. Dollars are counted likewise, in millionths, as ``cost_microdollars`` and ``cost_microdollars_without``."""
 INPUTS: Final[dict[str, str]] = {
     "written": "input_written",
     "read": "input_read",
     "uncached": "input_uncached",
 }
-"""What the provider's cache does with the input tokens of these requests, and the counters of each."""
+"""What the provider's cache does with the input tokens of these requests, and the counters for each case."""
 
 _COUNTS: Final = Counter[str]()
 _LOCK: Final = threading.Lock()
 
 
 def count(name: str, number: int = 1) -> None:
-    """Count something that happens outside of a pipeline. Raises ``ConfigError`` for a name that is not a counter.
+    """Count something that happens outside a pipeline. Raises ``ConfigError`` for a name that is not a counter.
 
     >>> count("canonical_writes_with_truncation_marker", 0)
     """
@@ -75,7 +75,7 @@ def count(name: str, number: int = 1) -> None:
 
 
 def process_counts() -> dict[str, int]:
-    """Return what was counted in this process outside of pipelines, zeros included.
+    """Return the counts of this process outside pipelines, including zeros.
 
     >>> process_counts()["projection_cuts"]
     0
@@ -85,7 +85,7 @@ def process_counts() -> dict[str, int]:
 
 
 def rates(counts: Mapping[str, float]) -> dict[str, float]:
-    """Return the counters per processed request; nothing before the first one.
+    """Return the counters divided by the number of processed requests; empty before the first request.
 
     >>> rates({"processed": 4, "projection_cuts": 6})
     {'projection_cuts': 1.5}
@@ -104,7 +104,7 @@ class Family(NamedTuple):
 
 
 def families(counts: Mapping[str, float]) -> Iterator[Family]:
-    """Return the metrics of some counts: those of ``COUNTERS`` and ``TOKENS`` that are present.
+    """Return the metrics for counts: those of ``COUNTERS`` and ``TOKENS`` that are present.
 
     >>> [family.name for family in families({"fail_open": 0})]
     ['fail_open_total']
@@ -152,7 +152,7 @@ def cost_families(counts: Mapping[str, float]) -> Iterator[Family]:
 
 
 def told_costs(counts: Mapping[str, float]) -> str:
-    """Return what the input has cost, in words; empty if no request had a price.
+    """Return the cost of the input in words; empty if no request had a price.
 
     >>> told_costs({"cost": 60_000, "cost_without": 80_000, "cost_microdollars": 180_000, "cost_microdollars_without": 240_000})
     'input: 60,000 of 80,000 tokens at list price (0.750 of sending all unchanged), $0.18 of $0.24'
@@ -171,8 +171,8 @@ def told_costs(counts: Mapping[str, float]) -> str:
 class PrometheusCollector:
     """A collector for a registry of ``prometheus-client`` (extra ``metrics``): ``REGISTRY.register(...)``.
 
-    ``counts`` returns the counts of a pipeline (``lambda: pipeline.counts``); those of the process are added. Raises
-    ``ConfigError`` without ``prometheus-client``.
+    ``counts`` returns the counts of a pipeline (``lambda: pipeline.counts``); the counts of the process are added to
+    them. Raises ``ConfigError`` without ``prometheus-client``.
     """
 
     def __init__(self, counts: Callable[[], Mapping[str, float]] = dict) -> None:
@@ -215,7 +215,8 @@ def merged(counts: Mapping[str, float]) -> dict[str, float]:
 def attributes(
     counts: Mapping[str, float], *, conversation: str = "", model: str = "", provider: str = ""
 ) -> dict[str, Any]:
-    """Return attributes for a span of OpenTelemetry: those of GenAI by their names, and ``toolcarry.<name>`` for counts.
+    """Return attributes for an OpenTelemetry span: GenAI attributes under their standard names, counts as
+    ``toolcarry.<name>``.
 
     >>> attributes({"projection_cuts": 2}, conversation="c1", model="gpt-4o")
     {'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': 'c1', 'gen_ai.request.model': 'gpt-4o', 'toolcarry.projection_cuts': 2}

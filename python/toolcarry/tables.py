@@ -1,7 +1,7 @@
 """Functions on Arrow tables: a row for each conversation, as ``toolcarry batch`` writes them for files.
 
-Tables come in through the Arrow PyCapsule interface, so that they may be those of pyarrow, Polars, DuckDB, Daft and
-others. The result is a table of pyarrow, which all of these take.
+Tables come in through the Arrow PyCapsule interface, so that pyarrow, Polars, DuckDB, Daft and others work. The result
+is a pyarrow table, which all of these accept.
 """
 
 from __future__ import annotations
@@ -52,11 +52,12 @@ def carry_table(
 ) -> pa.Table:
     """Run ``carry`` for each row of an Arrow table, in ``threads`` threads (by default one per processor).
 
-    A row has the bytes or the text of a conversation in the column ``content``, or names its file in the column
-    ``path``; ``content`` and ``path`` may name other columns. The result has the same rows in the same order, with the
-    columns of ``toolcarry batch --job carry``; all other columns of the table come first, unchanged. A row that
-    can't be read has the reason in its column ``error``, and does not stop the others. Raises ``ConfigError`` for a
-    table without these columns, with a column that the result has too, or if pyarrow is not installed (extra ``batch``).
+    Each row has the bytes or the text of a conversation in the column ``content``, or the name of its file in the
+    column ``path``; the arguments ``content`` and ``path`` can name other columns. The result has the same rows in the
+    same order: first all other columns of the table, unchanged, then the columns of ``toolcarry batch --job carry``. If
+    a row can't be read, its column ``error`` has the reason, and the others are still read. Raises ``ConfigError`` if
+    the table has neither column, or has a column of the same name as one of the result, or if pyarrow is not installed
+    (extra ``batch``).
 
     >>> import pyarrow
     >>> table = carry_table(pyarrow.table({"id": [7, 8], "content": ['[{"role": "user", "content": "hi"}]', ""]}))
@@ -74,7 +75,7 @@ def inspect_table(
     path: str = "path",
     threads: int | None = None,
 ) -> pa.Table:
-    """Survey the conversation of each row of an Arrow table: ``inspect``, its tokens, and the facts about its session.
+    """Survey the conversation in each row of an Arrow table: ``inspect``, its tokens, and the facts about its session.
 
     Arguments and errors are those of ``carry_table``; the columns are those of ``toolcarry batch --job inspect``.
 
@@ -94,7 +95,7 @@ def rows_of(
     path: str,
     threads: int | None,
 ) -> pa.Table:
-    """Return a table with a row for each row of another one, batch by batch."""
+    """Return a table with one row for each row of another table, batch by batch."""
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
     except ModuleNotFoundError:
@@ -146,7 +147,7 @@ def content_of(data: bytes | None) -> bytes:
 
 
 def check_columns(schema: Any, columns: Mapping[str, type], content: str, path: str) -> None:
-    """Raise ``ConfigError`` unless a table has a column to read, and none of the names of the result."""
+    """Raise ``ConfigError`` unless a table has a column to read, and no column with a name that the result uses."""
     import pyarrow.types as kinds  # noqa: PLC0415 - an extra
 
     names = schema.names
@@ -165,11 +166,11 @@ def check_columns(schema: Any, columns: Mapping[str, type], content: str, path: 
     taken = [name for name in others if name in columns]
     if taken:
         raise ConfigError(
-            f"column {taken[0]!r}: is not allowed, since the result has one of this name; rename it"
+            f"column {taken[0]!r}: the result has a column with this name; rename yours"
         )
     twice = [name for name in names if names.count(name) > 1]
     if twice:
-        raise ConfigError(f"column {twice[0]!r}: is not allowed twice")
+        raise ConfigError(f"column {twice[0]!r}: appears twice; rename one of them")
 
 
 def arrow_schema(columns: Mapping[str, type]) -> Any:

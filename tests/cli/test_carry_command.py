@@ -237,7 +237,7 @@ def test_output_over_an_input_is_refused(run, write, tmp_path):
     for name in (path, hard, soft, "./a.json"):
         done = run("carry", path, "-o", name)
         assert done.returncode == 2
-        assert b"is the input" in done.stderr
+        assert b"is also the input" in done.stderr
     assert run("carry", hard, "--summary", "@a.json", "-o", path).returncode == 2
     assert path.read_bytes() == before
     assert run("carry", path, "-o", tmp_path).returncode == 2

@@ -260,7 +260,7 @@ def test_the_context_on_the_clipboard(run: Any, place: Machine, tmp_path: Path) 
     before = place.files()
     done = run("continue", "s1", "--in", "pi", "--copy", env={**place.env, "PATH": "/nothing"})
     assert done.returncode == 3
-    assert b"no program for the clipboard" in done.stderr
+    assert b"no clipboard program" in done.stderr
     program = tmp_path / "bin" / "xclip"
     program.write_text(f"#!/bin/sh\ncat > {shlex.quote(str(tmp_path / 'copied'))}\n")
     program.chmod(0o755)
@@ -332,7 +332,7 @@ def test_an_agent_that_is_not_installed(run: Any, place: Machine) -> None:
     before = place.files()
     done = run("continue", "s1", "--in", "codex", env={**place.env, "PATH": "/usr/bin:/bin"})
     assert done.returncode == 3
-    assert b"codex: no such program on the path" in done.stderr
+    assert b"codex: no such program on the PATH" in done.stderr
     assert place.files() == before
 
 
@@ -418,4 +418,4 @@ def test_the_command_alone_names_commands_that_work(run: Any, place: Machine) ->
 def test_the_command_alone_without_a_session(run: Any, place: Machine) -> None:
     lines = out(run(env=place.env))
     assert len(lines) == 8
-    assert lines[0].startswith("No session of an agent is on this machine")
+    assert lines[0].startswith("No agent sessions were found on this machine")

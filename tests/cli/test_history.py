@@ -152,7 +152,7 @@ def test_export_never_goes_over_the_store(history, talk, db):
     before = db.read_bytes()
     code, _, err = history("export", "-o", db)
     assert code == 2
-    assert "is the input" in err
+    assert "is also the input" in err
     assert db.read_bytes() == before
 
 

@@ -41,7 +41,7 @@ def test_what_is_refused(history, db):
     assert "target: 0.9 is not allowed; allowed: less than compact_at, 0.8" in err
     code, _, err = history("compact")
     assert code == 2
-    assert "limit: None is not allowed without a model; allowed: an integer >= 0" in err
+    assert "limit: is required without a model; allowed: an integer >= 0" in err
     code, _, err = history("compact", "--model", "no-such-model")
     assert code == 2
     assert "for the model 'no-such-model', whose window is not known" in err

@@ -202,7 +202,7 @@ def test_a_newer_store(history, db, example):
     for args in (*READERS, ["import", example]):
         code, out, err = history(*args)
         assert (code, out) == (6, "")
-        assert "open it with a newer toolcarry" in err
+        assert "upgrade toolcarry" in err
 
 
 def test_a_busy_store(run, db, example):

@@ -120,7 +120,7 @@ def test_on_postgresql(history, example, postgres):
     url = postgres.url()
     code, _, err = history("log", target=url)
     assert code == 6  # there are no tables yet, and reading makes none
-    assert "opened for writing once" in err
+    assert "open it for writing once" in err
     assert "38 new commits, 1 of them" in history("import", example, target=url)[2]
     assert "0 new commits, 38 skipped" in history("import", example, target=url)[2]
     assert len(history("log", target=url)[1].splitlines()) == 36  # of the only one

@@ -142,7 +142,7 @@ def test_json_that_is_no_conversation(call, tmp_path, command, content):
 
 def test_help_is_in_groups_and_without_exit_codes_under_each_command(call):
     whole = call("--help")[1]
-    assert "See where a context goes:" in whole
+    assert "See what fills a context:" in whole
     assert "Others:" not in whole
     assert "Exit codes:" in whole
     for args in (["carry"], ["history"], ["history", "log"], ["config", "show"]):

@@ -35,14 +35,14 @@ REFUSED = {
     "[serve]\nport = '80'": "serve.port: '80' is not allowed; allowed: an integer from 0 to 65,535",
     "[serve]\nport = true": "serve.port: true is not allowed; allowed: an integer from 0 to 65,535",
     "[serve]\nport = 80.5": "serve.port: 80.5 is not allowed; allowed: an integer from 0 to 65,535",
-    "[serve]\nhost = 1979-05-27": "serve.host: 1979-05-27 is not allowed; allowed: a string that is not empty, on one line",
+    "[serve]\nhost = 1979-05-27": "serve.host: 1979-05-27 is not allowed; allowed: a non-empty string on one line",
     "[projection]\nenabled = 1": "projection.enabled: 1 is not allowed; allowed: true, false",
     "[projection]\nenabled = 'yes'": "projection.enabled: 'yes' is not allowed; allowed: true, false",
-    "[projection]\nexclude_tools = 'a'": "projection.exclude_tools: 'a' is not allowed; allowed: a list of texts",
-    "[projection]\nexclude_tools = ['a', 1]": "projection.exclude_tools[1]: 1 is not allowed; allowed: a string that is "
-    "not empty, on one line",
-    "[dedup]\nrules = [{tools = 1}]": "dedup.rules[0].tools: 1 is not allowed; allowed: a list of texts, a string that is "
-    "not empty, on one line",
+    "[projection]\nexclude_tools = 'a'": "projection.exclude_tools: 'a' is not allowed; allowed: a list of strings",
+    "[projection]\nexclude_tools = ['a', 1]": "projection.exclude_tools[1]: 1 is not allowed; allowed: a non-empty string "
+    "on one line",
+    "[dedup]\nrules = [{tools = 1}]": "dedup.rules[0].tools: 1 is not allowed; allowed: a list of strings, a non-empty string "
+    "on one line",
     # values out of range
     "[serve]\nport = 65536": "serve.port: 65536 is not allowed; allowed: an integer from 0 to 65,535",
     "[sessions]\nmax_entries = 0": "sessions.max_entries: 0 is not allowed; allowed: an integer from 1 to "
@@ -68,8 +68,8 @@ REFUSED = {
     "'head', 'tail'",
     "[thinking.summarize]\nsummarizer = 'gpt'": "thinking.summarize.summarizer: 'gpt' is not allowed; allowed: "
     "'extractive', 'litellm', 'none', 'package.module:callable'",
-    "[[dedup.rules]]\ntools = []": "dedup.rules[0].tools: a list is not allowed; allowed: a list of texts, a string that is "
-    "not empty, on one line",
+    "[[dedup.rules]]\ntools = []": "dedup.rules[0].tools: a list is not allowed; allowed: a list of strings, a non-empty string "
+    "on one line",
     "[[dedup.rules]]\ntools = 'a'\nkind = 'reed'": "dedup.rules[0].kind: 'reed' is not allowed; allowed: 'command', "
     "'edit', 'other', 'read'",
     "[history]\ntarget = \"a\\u0000\"": "history.target: 'a\\x00' is not allowed; allowed: a string without NUL",
@@ -88,8 +88,8 @@ REFUSED = {
     f"{UPSTREAM}api_key_env = 'hunter-2'": "serve.upstreams[0].api_key_env: the value is not allowed; allowed: the name of "
     "an environment variable",
     # what is missing
-    "[[dedup.rules]]\nkeep = 'all'": "dedup.rules[0].tools: is missing; allowed: a list of texts, a string that is not "
-    "empty, on one line",
+    "[[dedup.rules]]\nkeep = 'all'": "dedup.rules[0].tools: is missing; allowed: a list of strings, a non-empty string "
+    "on one line",
     "[[serve.upstreams]]\nname = 'a'\nurl = 'http://a'": "serve.upstreams[0].shape: is missing; allowed: 'anthropic', "
     "'ollama', 'openai'",
     # what keys have to do with one another
@@ -102,19 +102,19 @@ REFUSED = {
     "[tool_cache]\npath = 'a'\nredis_url = 'redis://a'": "tool_cache.path: is not allowed together with redis_url; allowed: one of the two",
     "[dedup]\npreset = 'careful'\nrules = [{tools = 'a'}]": "dedup.preset: 'careful' is not allowed together with rules; allowed: "
     "'default'",
-    "[serve]\ndefault = 'b'": "serve.default: 'b' is not allowed; allowed: the name of an upstream, and none is defined",
+    "[serve]\ndefault = 'b'": "serve.default: 'b' is not allowed; allowed: the name of an upstream; none is defined",
     f"[serve]\ndefault = 'b'\n{UPSTREAM}": "serve.default: 'b' is not allowed; allowed: 'a'",
-    f"{UPSTREAM}{UPSTREAM}": "serve.upstreams[1].name: 'a' is not allowed; allowed: a name that upstreams[0] does not have",
-    "redaction.rules = [{name = 'a', pattern = 'x'}, {name = 'a', pattern = 'y'}]": "redaction.rules[1].name: 'a' is not "
-    "allowed; allowed: a name that rules[0] does not have",
+    f"{UPSTREAM}{UPSTREAM}": "serve.upstreams[1].name: 'a' is already taken by upstreams[0]",
+    "redaction.rules = [{name = 'a', pattern = 'x'}, {name = 'a', pattern = 'y'}]": "redaction.rules[1].name: 'a' is already "
+    "taken by rules[0]",
     "[[serve.upstreams]]\nname = 'a'\nshape = 'openai'\nurl = 'https://me:hunter2@a'": "serve.upstreams[0].url: "
     "'https://me:***@a' is not allowed; allowed: http:// or https:// and a host, without user, password, query and fragment",
     "[[prices]]\nmodel = 'm'\ncache_read = -1": "prices[0].cache_read: -1 is not allowed; allowed: a number from 0 to 1,000",
     "[[prices]]\nmodel = 'm'\ncache_read = 1\nmatch = 'sight'": "prices[0].match: 'sight' is not allowed; allowed: 'marks', 'none', 'prefix'",
-    "[[prices]]\nmodel = 'm'": "prices[0].cache_read: is missing with match 'prefix'; allowed: a number from 0 to 1,000",
+    "[[prices]]\nmodel = 'm'": "prices[0].cache_read: is required with match 'prefix'; allowed: a number from 0 to 1,000",
     "[[prices]]\nmodel = 'm'\ncache_read = 0.1\nmatch = 'none'": "prices[0].cache_read: 0.1 is not allowed without a cache; allowed: 1",
-    "[[prices]]\nmodel = '*'\nmatch = 'none'\n[[prices]]\nmodel = '*'\nmatch = 'none'": "prices[1].model: '*' is not allowed; "
-    "allowed: a model that prices[0] does not have",
+    "[[prices]]\nmodel = '*'\nmatch = 'none'\n[[prices]]\nmodel = '*'\nmatch = 'none'": "prices[1].model: '*' is already "
+    "taken by prices[0]",
     # not TOML
     "[serve\nport = 1": "line 1, column 7: expected ']' at the end of a table declaration",
     "[serve]\nport = 1\nport = 2\n": "line 3, column 9: cannot overwrite a value",

@@ -60,7 +60,7 @@ def test_a_broken_file_keeps_the_old_settings(
     replace(path, "[serve\n")
     wait_until(lambda: settings.failures == 2)
     assert settings.current is before
-    kept = "the settings stay as they were"
+    kept = "the settings are unchanged"
     assert caplog.messages == [
         f"{path}: serve.prot: unknown key; did you mean 'port'? allowed: {', '.join(SERVE)}; {kept}",
         f"{path}: line 1, column 7: expected ']' at the end of a table declaration; {kept}",
@@ -78,7 +78,7 @@ def test_a_deleted_file_keeps_the_old_settings(
     path.unlink()
     wait_until(lambda: settings.failures == 1)
     assert settings.current is before
-    assert caplog.messages == [f"{path}: no such file; the settings stay as they were"]
+    assert caplog.messages == [f"{path}: no such file; the settings are unchanged"]
     replace(path, PORT.format(3))
     wait_until(lambda: settings.current.serve.port == 3)
 
@@ -91,7 +91,7 @@ def test_an_emptied_file_keeps_the_old_settings(
     path.write_bytes(b"")
     wait_until(lambda: settings.failures == 1)
     assert settings.current is before
-    assert caplog.messages == [f"{path}: is empty; the settings stay as they were"]
+    assert caplog.messages == [f"{path}: is empty; the settings are unchanged"]
 
 
 def test_secrets_are_in_no_log(
@@ -156,7 +156,7 @@ def test_on_change(path: Path, caplog: pytest.LogCaptureFixture) -> None:
         replace(path, PORT.format(4))
         wait_until(lambda: len(seen) == 3)
     assert [config.serve.port for config in seen] == [2, 3, 4]
-    assert f"{path}: on_change raised KeyError; the settings are the new ones" in caplog.messages
+    assert f"{path}: on_change raised KeyError; the new settings are in effect" in caplog.messages
     assert "hunter" not in caplog.text
 
 
@@ -243,7 +243,7 @@ def test_an_unwatchable_folder_is_reported(
         wait_until(lambda: caplog.messages)
     path = tmp_path / "user" / "toolcarry" / "toolcarry.toml"
     assert caplog.messages == [
-        f"{path}: its folder can't be watched (FileNotFoundError); the file is looked at every 3600 seconds"
+        f"{path}: can't watch its folder (FileNotFoundError); checking the file every 3600 seconds instead"
     ]
 
 
@@ -288,8 +288,7 @@ def test_a_file_that_cannot_be_read_any_more(
     path.mkdir()
     wait_until(
         lambda: (
-            f"{path}: cannot read: Is a directory; the settings stay as they were"
-            in caplog.messages
+            f"{path}: cannot read: Is a directory; the settings are unchanged" in caplog.messages
         )
     )
     assert settings.current.serve.port == 2

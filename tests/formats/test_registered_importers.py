@@ -86,7 +86,7 @@ def test_a_broken_importer_is_left_out(site: Path, line: str) -> None:
     (site / "acme_importer.py").write_text(f"{whole}\n{line}\n", "utf-8")
     code = run_broken(site)
     assert code.stdout.splitlines() == ["1"]
-    assert code.stderr == f"importer acme (acme_importer) is left out: {BROKEN[line]}\n"
+    assert code.stderr == f"importer acme (acme_importer) is ignored: {BROKEN[line]}\n"
 
 
 def run_broken(site: Path) -> subprocess.CompletedProcess[str]:

@@ -144,7 +144,7 @@ def test_a_log_that_cannot_be_opened(tmp_path: Path) -> None:
     ("schema", "reason"),
     [
         ("CREATE TABLE birds (name); CREATE TABLE nests (place)", "unknown SQLite store, with the tables: birds, nests; known are: opencode"),
-        ("CREATE TABLE ItemTable (key, value); CREATE TABLE cursorDiskKV (key, value)", "store of Cursor, which is not read"),
+        ("CREATE TABLE ItemTable (key, value); CREATE TABLE cursorDiskKV (key, value)", "Cursor store, which toolcarry can't read"),
         ("CREATE TABLE x (y); CREATE VIEW message AS SELECT 1 AS id", "unknown SQLite store"),
         ("CREATE TABLE agent_sessions (session_id, updated_at); CREATE TABLE agent_messages (id, session_id, message_data)", "without conversations"),
         ("CREATE TABLE agent_sessions (session_id, updated_at); CREATE TABLE agent_messages (id, session_id, message_data AS (hex(zeroblob(9))))", "unknown SQLite store"),

@@ -47,7 +47,7 @@ def test_each_mode(history: Opener, caplog: pytest.LogCaptureFixture) -> None:
         assert len(caplog.messages) == lines
         assert all("'t1' of 'Bash'" in line and "omitted" not in line for line in caplog.messages)
     strict = history(conversation="strict", on_truncated_write="raise")
-    with pytest.raises(InputError, match="was cut before it came here"):
+    with pytest.raises(InputError, match="was already cut when it arrived"):
         strict.tool_result("t1", "Bash", CUT)
     assert strict.log() == []
     assert strict.counts == {}

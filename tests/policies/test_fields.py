@@ -169,7 +169,7 @@ def test_a_key_of_version_0_1(
     assert f"toolcarry.toml: {name}.{old} is called {new} since version 0.2" in caplog.text
     variable = f"TOOLCARRY_{'_'.join(table)}_{old}".upper()
     assert parse_config("", environment={variable: str(given)}) == parse_config(now)
-    with pytest.raises(ConfigError, match=f"{name}.{old}: is not allowed together with {new}"):
+    with pytest.raises(ConfigError, match=f"{name}.{old}: is the old name of {new}"):
         parse_config(f"[{name}]\n{old} = 77\n{new} = 77")
 
 
@@ -194,7 +194,7 @@ def test_a_name_of_version_0_1_as_a_keyword(kind: type[CarryPolicy | ProjectPoli
         with pytest.warns(DeprecationWarning, match=f"^{kind.__name__}: {old} is called {new} "):
             policy = kind(**{old: 9})
         assert policy == kind(**{new: 9})
-        with pytest.raises(ConfigError, match=f"^{old}: is not allowed together with {new}"):
+        with pytest.raises(ConfigError, match=f"^{old}: is the old name of {new}"):
             kind(**{old: 9, new: 9})
         with pytest.raises(TypeError, match=f"^{old} is called {new} since version 0.2"):
             policy_from(kind, None, {old: 9})

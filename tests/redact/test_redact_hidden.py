@@ -106,7 +106,7 @@ def test_it_fails_closed(text: str) -> None:
 
     with pytest.raises(RedactionError, match="redaction failed: KeyError"):
         redact_text(text, broken)
-    with pytest.raises(RedactionError, match="redaction failed: returned int"):
+    with pytest.raises(RedactionError, match="redaction failed: the function returned int"):
         redact_text(text, len)  # type: ignore[arg-type]
 
 

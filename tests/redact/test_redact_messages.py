@@ -154,7 +154,11 @@ def broken(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("hook", "told"), [(broken, "RuntimeError"), (lambda _text: None, "returned NoneType")]
+    ("hook", "told"),
+    [
+        (broken, "RuntimeError"),
+        (lambda _text: None, "the function returned NoneType, not a string"),
+    ],
 )
 def test_it_fails_closed(hook: Any, told: str) -> None:
     with pytest.raises(RedactionError, match=rf"\Aredaction failed: {told}\Z") as error:

@@ -193,7 +193,7 @@ def test_changed_settings_take_effect(config, http, tmp_path):
         path.write_text(f"{before}\n[projection]\nenabled = true\nmax_result_chars = 500\n")
         wait_until(lambda: sent(url) <= 500, what="the new settings to be used")
         path.write_text("[projection\n")
-        wait_until(lambda: "the settings stay as they were" in log.read_text())
+        wait_until(lambda: "the settings are unchanged" in log.read_text())
         assert sent(url) <= 500
         process.terminate()
         code, _ = ended(process, log)

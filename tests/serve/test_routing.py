@@ -90,7 +90,7 @@ def test_switches_are_bounded(caplog):
         list(switches.of("", "t0"))
     kept = [entry["conversation"] for entry in switches.to_dict()["conversations"]]
     assert sorted(kept) == ["t0", "t3", "t4"]
-    told = "3 conversations are switched: one goes back to its route"
+    told = "3 conversations are switched, the maximum: one of them returns to its route"
     assert [record.getMessage() for record in caplog.records] == [told] * 2
 
 

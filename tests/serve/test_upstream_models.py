@@ -56,7 +56,7 @@ def test_the_upstream_of_a_switch_is_asked_for_its_model(
     assert [each.json["model"] for each in fakes[1].recorded] == [got, got]
     assert {**fakes[1].recorded[0].json, "model": asked} == body
     is_told = bool(options) and got == "glm-4.6"
-    assert caplog.text.count("is asked for the model 'glm-4.6'") == is_told
+    assert caplog.text.count("gets a request for the model 'glm-4.6'") == is_told
     http.delete(f"{url.control}/switch")
     http.post(f"{url}/v1/messages", json={**body, "model": "glm-4.6"}, headers=HEADERS)
     assert fakes[0].recorded[-1].json["model"] == "glm-4.6"

@@ -77,7 +77,7 @@ def refuse_tools(text: str) -> str:
     [
         (refuse, "redaction failed: LockedError"),
         (refuse_tools, "redaction failed: LockedError"),
-        (str.encode, "redaction failed: returned bytes"),
+        (str.encode, "redaction failed: the function returned bytes, not a string"),
     ],
 )
 def test_where_redaction_fails_nothing_leaves(

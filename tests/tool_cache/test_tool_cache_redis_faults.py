@@ -119,7 +119,7 @@ def test_a_redis_that_wants_another_password(
         assert statistics.median(times) < MOST
         assert sum(times) < 2
     assert names(server) == []
-    assert "the tools in memory have to do" in caplog.text
+    assert "using the tools in memory" in caplog.text
     assert "sesame" not in caplog.text
     cache = opened(server)
     cache.resolve("m", TOOLS)

@@ -116,7 +116,8 @@ def test_a_provider_s_own_tools_are_left_out_for_others(
     assert len(caplog.records) == (1 if own else 0)
     if own:
         assert (
-            f"left out for {target}: {counted(len(own), 'tool')} of {source} itself" in caplog.text
+            f"left out for {target}: {counted(len(own), 'tool')} that only {source} can run"
+            in caplog.text
         )
 
 

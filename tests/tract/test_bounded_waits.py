@@ -24,7 +24,9 @@ def test_a_file_that_cannot_have_a_write_ahead_log(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     with closing(apsw.Connection(str(path), vfs="unix-dotfile")) as connection:
         connection.execute("CREATE TABLE t (x)")
-        with pytest.raises(StoreError, match="can't use a write-ahead log here; the mode stays"):
+        with pytest.raises(
+            StoreError, match="can't switch to a write-ahead log here; the journal mode is still"
+        ):
             use_write_ahead_log(connection, 60.0)
 
 
@@ -57,7 +59,7 @@ def test_an_import_that_others_always_outrun(
                 super().check(drafts)
 
         guard = Outrun("count", Counter())
-        with pytest.raises(StoreBusyError, match="other writers were faster 5 times"):
+        with pytest.raises(StoreBusyError, match="other writers committed first 5 times"):
             import_file(tract._log, path, None, guard)
         assert outrun == 5
         outrun, fast = 0, 4

@@ -208,7 +208,7 @@ def test_a_file_of_a_newer_toolcarry_is_not_touched(tmp_path: Path) -> None:
         other.execute(f"PRAGMA user_version = {VERSION + 1}")
     before = path.read_bytes()
     for options in ({}, {"read_only": True}):
-        with pytest.raises(StoreVersionError, match="open it with a newer toolcarry"):
+        with pytest.raises(StoreVersionError, match="upgrade toolcarry"):
             Tract.open(path, **options)  # type: ignore[arg-type]
         assert path.read_bytes() == before
 

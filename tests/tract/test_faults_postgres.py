@@ -221,7 +221,7 @@ def test_a_newer_schema(postgres: PostgresServer, url: str) -> None:
     with postgres.connect(database_of(url)) as other:
         other.execute("UPDATE tract_schema SET version = version + 1")
         for options in ({}, {"read_only": True}):
-            with pytest.raises(StoreVersionError, match="open it with a newer toolcarry"):
+            with pytest.raises(StoreVersionError, match="upgrade toolcarry"):
                 Tract.open(url, **options)
         other.execute("UPDATE tract_schema SET version = version - 1")
     with Tract.open(url) as tract:

@@ -277,7 +277,7 @@ def test_an_edit_marks_an_imported_result(tract: Tract, style: str, is_error: bo
 @pytest.mark.parametrize(("call_id", "name"), [("t2", "Bash"), ("t1", "Read"), ("t2", "")])
 def test_an_edit_of_another_call_is_refused(tract: Tract, call_id: str, name: str) -> None:
     first = tract.tool_result("t1", "Bash", "3 passed")
-    with pytest.raises(InputError, match=r"is not that of the edited result"):
+    with pytest.raises(InputError, match=r"differs from that of the edited result"):
         tract.tool_result(call_id, name, "x", edit=first.commit_hash)
     assert tract.log() == [first]
 

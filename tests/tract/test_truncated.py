@@ -35,7 +35,7 @@ def test_truncated_input_is_kept_and_flagged(
         in caplog.messages
     )
     strict = memory(on_truncated_write="raise")
-    with pytest.raises(InputError, match="was cut before it came here"):
+    with pytest.raises(InputError, match="was already cut when it arrived"):
         strict.tool_result("t1", "Bash", text)
     assert strict.log() == []
 
@@ -56,7 +56,7 @@ def test_truncated_input_is_flagged_on_every_path(memory: Opener, tmp_path: Path
         assert result.metadata["legacy_truncated"] is True
         assert tract.counts == {"legacy_truncated": 1}
         assert tract.hydrate([{**cut, "content": ""}]).refetch == ("t1",)
-        with pytest.raises(InputError, match="was cut before it came here"):
+        with pytest.raises(InputError, match="was already cut when it arrived"):
             take(strict)
         assert strict.log() == []
     tract.append_many([cut])
@@ -73,7 +73,7 @@ def test_truncated_edits_are_flagged(memory: Opener, caplog: pytest.LogCaptureFi
     assert caplog.messages == [
         "cut before they arrived here, and stored unchanged: 1 tool result: call 't1' of 'Bash'"
     ]
-    with pytest.raises(InputError, match="the result of 'Bash' was cut before it came here"):
+    with pytest.raises(InputError, match="the result of 'Bash' was already cut when it arrived"):
         strict.tool_result("t1", "Bash", "1\n... [truncated]", edit=other)
     assert len(strict.log()) == 1
 

@@ -25,7 +25,7 @@ LINE_BREAK: Final = re.compile(rb"\n")
 ARRAYS: Final = (list, tuple)
 """An array of a large document is a tuple, whose items are decoded one by one."""
 SKIPPED: dict[str, Any] = {}
-"""The stand-in for a line that holds no object: an empty message."""
+"""The stand-in for a line that is not a JSON object: an empty message."""
 
 
 TABLE = read_table("documents")

@@ -104,7 +104,7 @@ def check_content(data: bytes) -> bytes:
     if len(data) < 100 and NOTHING.fullmatch(data):
         raise InputError("is not a conversation, but an empty object", None)
     if YAML.match(data):
-        raise InputError("is a cassette in YAML, which is not read: write it as JSON", None)
+        raise InputError("is a YAML cassette, which toolcarry can't read; record it as JSON", None)
     return data
 
 

@@ -73,7 +73,7 @@ class Rows:
         for row in self._connection.execute(query, given):
             self._room -= sum(len(value) for value in row if isinstance(value, (str, bytes)))
             if self._room < 0:
-                raise InputError("holds rows that are longer than the whole file, or than is read")
+                raise InputError("has rows that are longer than the whole file, or than the limit")
             yield row
 
     def read(self, data: object, kind: type[T]) -> T | None:
@@ -314,7 +314,9 @@ def known_store(connection: sqlite3.Connection) -> Store:
         ):
             return store
     if CURSOR in tables:
-        raise InputError("is a store of Cursor, which is not read: its structure is not public")
+        raise InputError(
+            "is a Cursor store, which toolcarry can't read: its structure is not public"
+        )
     known = ", ".join(store.producer for store in STORES)
     held = ", ".join(sorted(tables)[:MOST_LISTED]) or "none"
     raise InputError(f"is an unknown SQLite store, with the tables: {held}; known are: {known}")

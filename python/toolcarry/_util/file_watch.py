@@ -101,7 +101,7 @@ def occasions(path: Path, end: threading.Event) -> Iterator[None]:
             yield
     except (OSError, RuntimeError) as error:  # the folder does not exist, or too many are watched
         logger.warning(
-            "%s: its folder can't be watched (%s); the file is looked at every %g seconds",
+            "%s: can't watch its folder (%s); checking the file every %g seconds instead",
             clean_line(str(path), 400),
             type(error).__name__,
             LOOK_EVERY,

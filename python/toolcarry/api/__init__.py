@@ -1,1 +1,1 @@
-"""The public functions. ``toolcarry`` exports their names; nothing else is imported from outside of the package."""
+"""The public functions. ``toolcarry`` exports their names; nothing else here is imported from outside the package."""

@@ -23,8 +23,8 @@ __all__ = ["AgentConfig", "check_config"]
 MOST_BYTES: Final = 1 << 20
 """A larger file is not a configuration."""
 SETTLED: Final = 2_000_000_000
-"""Nanoseconds after a write until a second write is certain to change the file's times. The clocks of some file systems
-have a resolution of two seconds."""
+"""Nanoseconds after a write, after which a second write is certain to change the file's times. Some file systems have
+clocks with a resolution of two seconds."""
 
 logger = get_logger("toolcarry.api.agent_config")
 
@@ -41,7 +41,8 @@ class Signature(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The content of a state of the file. One that is not ``settled`` may have changed unnoticed, and is read again."""
+    """The content of the file in one state. If it is not ``settled``, the file may change unnoticed, so it is read
+    again."""
 
     signature: Signature | None
     is_settled: bool
@@ -50,15 +51,15 @@ class Seen(NamedTuple):
 
 
 class AgentConfig(Watching):
-    """The current settings of the file at ``path``: each access checks if the file has changed.
+    """The current settings in the file at ``path``; each access checks whether the file has changed.
 
-    ``tool_result_max_length`` is the integer >= 1 under ``key``. It is ``default`` if the file or the key is missing. If
-    the value is something else, or the file is not JSON, it is ``default`` as well, or with ``keeps_last_good`` the last
-    good value, and each such change of the file is logged as a warning. Reading it never raises, and is thread-safe.
+    ``tool_result_max_length`` is the integer >= 1 under ``key``, or ``default`` if the file or the key is missing. If
+    the value is anything else, or the file is not JSON, it is the last good value with ``keeps_last_good``, otherwise
+    ``default``, and each such change of the file is logged as a warning. Reading it never raises and is thread-safe. As
+    a context manager, or between ``start`` and ``stop``, a thread watches the file's folder if watchfiles is installed,
+    and calls ``on_change`` with each new value.
 
-    As a context manager, or between ``start`` and ``stop``, a thread watches the file's folder if watchfiles is installed,
-    and calls ``on_change`` with each new value. Raises ``ConfigError`` for an invalid path, an empty key and a default
-    below 1.
+    Raises ``ConfigError`` for an invalid path, an empty key, or a default below 1.
 
     >>> AgentConfig("no/such/agent.json").tool_result_max_length
     500
@@ -83,7 +84,7 @@ class AgentConfig(Watching):
         ).absolute()  # a change of the working directory must not change the file
         super().__init__(self.path, "toolcarry-agent-config")
         self.failures = 0
-        """The number of versions of the file that could not be used."""
+        """The number of times that the file changed to something unusable."""
         self._name = str(self.path)
         self._key = key
         self._default = default
@@ -139,7 +140,8 @@ class AgentConfig(Watching):
             return value
 
     def _value_of(self, data: bytes | str | None, last: int) -> int:
-        """Return the value in a file's bytes; ``None`` stands for no file, and a string is the reason why it can't be read."""
+        """Return the value in a file's bytes. ``None`` means that there is no file; a string is the reason why it can't
+        be read."""
         if data is None:
             return self._default
         try:
@@ -155,7 +157,7 @@ class AgentConfig(Watching):
             raise InputError(data)
         document = loads(data)
         if not isinstance(document, dict):
-            raise InputError("holds no object")
+            raise InputError("is not a JSON object")
         found = document.get(self._key, self._default)
         if not is_length(found):
             raise InputError(f"{self._key}: {found!r:.80} is not allowed; allowed: an integer >= 1")
@@ -169,7 +171,7 @@ def is_length(value: object) -> bool:
 def is_settled(signature: Signature | None) -> bool:
     """True if any later change of a file that was just read will change its signature.
 
-    The time of the last change of state counts, which the system sets; any program can set the other time.
+    Only the time of the last status change counts: the system sets it, while any program can set the modification time.
     """
     return signature is None or abs(time.time_ns() - signature.changed) > SETTLED
 

@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 HOLDERS: Final = {"openai-responses": "input", "gemini": "contents"}
-"""The members of a body that hold its messages, where they are not ``messages``."""
+"""The members of a body that hold its messages if they are not named ``messages``."""
 
 
 def check(
@@ -32,9 +32,9 @@ def check(
 ) -> tuple[Problem, ...]:
     """Return what the provider would reject in a request, in the order in which a repair corrects it.
 
-    ``messages`` are those of a request, or its body in bytes. ``destination`` is one of those that
-    ``ProjectPolicy(destination=)`` takes; by default it is inferred from the messages and the model. Nothing is changed. Raises
-    ``InputError`` if the input is not a request, and ``ConfigError`` for an unknown destination.
+    ``messages`` are the messages of a request, or its body as bytes. ``destination`` is any value that
+    ``ProjectPolicy(destination=)`` accepts; by default it is inferred from the messages and the model. Nothing is
+    changed. Raises ``InputError`` if the input is not a request, and ``ConfigError`` for an unknown destination.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "ls", "input": {}}
     >>> [(problem.position, problem.text) for problem in check([
@@ -58,9 +58,9 @@ def check(
 
 
 def wrong_holder(given: Conversation, destination: Any) -> str:
-    """Say that a body holds its messages under the name of another format; empty if it does not.
+    """Return a hint if a body holds its messages under the name of another format; otherwise an empty string.
 
-    Messages without calls often tell of no format.
+    Messages without calls often fit several formats.
     """
     from toolcarry.model import destinations  # noqa: PLC0415 - slow to load
 

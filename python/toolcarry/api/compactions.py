@@ -1,7 +1,7 @@
-"""Compactions of a session: from which record on it is the context of the next request, and what the record adds.
+"""Compactions of a session: the record from which the context of the next request starts, and what that record adds.
 
-Claude Code writes the summary as a message of the user. Codex writes a record with the new history, in older versions
-with the summary alone. All messages before it stay in the file, and the agent sends them no more.
+Claude Code writes the summary as a user message. Codex writes a record with the new history, or in older versions with
+the summary only. All earlier messages stay in the file, but the agent no longer sends them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ __all__ = ["last_compaction", "replacement_of"]
 
 
 def replacement_of(item: object) -> list[Any] | None:
-    """Return the messages that a record adds to the context in place of all before it; ``None`` for other records.
+    """Return the messages with which a record replaces all earlier ones in the context; ``None`` for other records.
 
-    They are in a form that both backends read. The summary of Claude Code is a message itself, so that its record adds none.
+    They are in a form that both backends read. Claude Code's summary is itself a message, so its record adds none.
 
     >>> replacement_of({"isCompactSummary": True}), replacement_of({"type": "user"})
     ([], None)
@@ -47,10 +47,10 @@ MARKS: Final = {"claude-code": b'"isCompactSummary"', "codex": b'"compacted"'}
 def last_compaction(
     data: bytes, counts: Sequence[int], shape: str = "mixed"
 ) -> tuple[int, list[Any]] | None:
-    """Return the line of the last compaction in a session file, and what it adds; ``None`` without one.
+    """Return the line of the last compaction in a session file, and what it adds; ``None`` if there is none.
 
-    ``counts`` are the tokens of each line: a summary without any is on another branch. ``shape`` is that of the file,
-    as ``inspect`` has it. Only lines that may hold a compaction are decoded.
+    ``counts`` are the tokens of each line: a summary without tokens is on another branch. ``shape`` is the file's
+    shape, as reported by ``inspect``. Only lines that may hold a compaction are decoded.
     """
     marks = [MARKS[shape]] if shape in MARKS else MARKS.values()
     places = {mark: data.rfind(mark) for mark in marks}

@@ -1,4 +1,4 @@
-"""Context: the tool results of a conversation, written for another backend; its single steps; and surveys."""
+"""Context: the tool results of a conversation, written for another backend, and the single steps of this."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def carry(
 ) -> Carried:
     """Return the context that takes a conversation's tool results to another backend.
 
-    ``messages`` is a conversation in any form: see ``Conversation.read``. The text is never longer than the policy's limit.
-    ``summary`` is markdown to put before the results; it takes at most half of the limit. ``options`` are fields of a
-    ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. With ``explain``, ``fates`` has the outcome
-    of every block, in the order of the calls. Without results and without a summary the text is empty. Raises
-    ``InputError`` if the input is not a conversation.
+    ``messages`` is a conversation in any form that ``Conversation.read`` accepts. The text never exceeds the policy's
+    limit. ``summary`` is markdown to put before the results; it takes at most half of the limit. ``options`` are fields
+    of a ``CarryPolicy``, such as ``max_tokens``; they replace those of ``policy``. With ``explain``, ``fates`` has the
+    outcome of every block, in the order of the calls. The text is empty if there are neither results nor a summary.
+    Raises ``InputError`` if the input is not a conversation.
 
     >>> carried = carry([
     ...     {"role": "assistant", "content": [
@@ -81,7 +81,7 @@ def carry(
 
 
 def counted_in(factor: float, found: CarryOutcome, fates: tuple[Fate, ...] = ()) -> Carried:
-    """Return a context whose report counts in a model's tokens: ``factor`` of them for each token of the encoding."""
+    """Return a context whose report counts a model's tokens: ``factor`` tokens for each token of the encoding."""
     report = found.report
     if factor != 1 and report.tokens_after is not None:
         blocks = tuple((place, math.ceil(tokens * factor)) for place, tokens in report.block_tokens)
@@ -100,9 +100,9 @@ def carry_files(
 ) -> list[Carried | InputError | OSError]:
     """Run ``carry`` for many session files or request bodies, in ``threads`` threads (by default one per processor).
 
-    Returns the contexts in the order of the paths. An unreadable file, or one without a conversation, has an error in its
-    place, and does not stop the rest. Devices and named pipes are refused, since they may never end. Each thread reads one
-    file at a time into memory; text that is appended meanwhile is not read.
+    Returns the contexts in the order of the paths. A file that can't be read, or has no conversation, gets an error in
+    its place and does not stop the rest. Devices and named pipes are refused, since they may never end. Each thread
+    reads one file at a time into memory; text that is appended meanwhile is not read.
 
     >>> carry_files(["no/such/file.jsonl"])
     [FileNotFoundError(2, 'No such file or directory')]
@@ -118,7 +118,7 @@ def carry_files(
 
 
 def as_paths(paths: object) -> list[Path]:
-    """Return paths, each as a ``Path``. A single string is refused, since it would be split into its characters."""
+    """Return paths as ``Path`` objects. A single string is refused, since it would be split into characters."""
     if isinstance(paths, (str, bytes)) or not isinstance(paths, Iterable):
         raise InputError(f"paths must be a list of paths, not {type(paths).__name__}")
     found: list[Path] = []
@@ -131,10 +131,12 @@ def as_paths(paths: object) -> list[Path]:
 
 
 def extract_tool_blocks(messages: Given) -> list[ToolBlock]:
-    """Return every call of a conversation with its result, in the order of the calls; side chains and branches too.
+    """Return every call of a conversation with its result, in the order of the calls, including side chains and
+    branches.
 
-    ``messages`` is a conversation in any form: see ``Conversation.read``. The input is not changed. Calls and results of
-    unknown structure have no block; ``inspect(messages).unread`` reports them. Raises ``InputError`` if the input is not a conversation.
+    ``messages`` is a conversation in any form that ``Conversation.read`` accepts. It is not changed. Calls and results
+    of unknown structure get no block; ``inspect(messages).unread`` reports them. Raises ``InputError`` if the input is
+    not a conversation.
 
     >>> blocks = extract_tool_blocks([
     ...     {"role": "assistant", "content": [
@@ -151,11 +153,10 @@ def extract_tool_blocks(messages: Given) -> list[ToolBlock]:
 def deduplicate_tools(
     blocks: Sequence[ToolBlock], *, rules: Sequence[Rule] | Literal["careful"] = DEFAULT_RULES
 ) -> list[ToolBlock]:
-    """Return the blocks that no other one supersedes, in their order; their ``notes`` say what they superseded.
+    """Return the blocks that no other block supersedes, in order; their ``notes`` say what they superseded.
 
-    ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is
-    written or read completely again. Raises ``ConfigError`` for invalid rules, and ``InputError`` for invalid
-    blocks.
+    ``rules`` come before the built-in ones; ``"careful"`` keeps every edit of a file until the file is written or read
+    in full again. Raises ``ConfigError`` for invalid rules, and ``InputError`` for invalid blocks.
 
     >>> read = {"type": "tool_use", "name": "Read", "input": {"file_path": "a.py"}}
     >>> old = ToolBlock(read, {"content": "1"}, "Read", call_id="t1", position=0)
@@ -182,7 +183,7 @@ def check_blocks(blocks: Sequence[ToolBlock]) -> list[ToolBlock]:
 
 
 OLDEST: Final = 2**53
-"""A number of blocks that no conversation reaches."""
+"""A larger number of blocks than any conversation has."""
 
 
 def format_tool_context(
@@ -310,15 +311,15 @@ def dialogue(messages: Given) -> str:
 
 
 RESULTS: Final = ("toolResult", "functionResponse", "function_response", "toolResponse")
-"""The members by which a part of Bedrock or Gemini is recognised as a result."""
+"""The members that identify a result in a part of Bedrock or Gemini."""
 
 
 def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) -> dict[str, Any]:
     """Return a new message with ``context`` before the text of the user. ``message`` is not changed.
 
-    If the message holds a list of parts, the context becomes a text part in the provider's format. It follows
-    any tool results, which providers want first. An empty context changes nothing.
-    Raises ``InputError`` for an invalid message.
+    If the message holds a list of parts, the context becomes a text part in the provider's format. The part goes after
+    any tool results, since providers require those first. An empty context changes nothing. Raises ``InputError`` for
+    an invalid message.
 
     >>> prepend_summary_to_user_message({"role": "user", "content": "Go on."}, "[CONTEXT ...]")["content"]
     '[CONTEXT ...]\\n\\nGo on.'
@@ -348,7 +349,8 @@ def prepend_summary_to_user_message(message: Mapping[str, Any], context: str) ->
 
 
 def text_part(message: JsonObject, parts: Sequence[object], text: str) -> dict[str, Any]:
-    """Return ``text`` as a part like the given ones: without a type for Bedrock, with ``input_text`` for Responses."""
+    """Return ``text`` as a part in the format of ``parts``: without a type for Bedrock, with ``input_text`` for
+    Responses."""
     given = [part for part in map(as_object, parts) if part is not None]
     if any("type" not in part for part in given):
         return {"text": text}

@@ -1,4 +1,4 @@
-"""Context usage: how much of a model's window a request takes, in numbers and in a sentence, before it is sent."""
+"""Context usage: how much of a model's window a request takes, as numbers and as a sentence, before it is sent."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def context_usage(
 ) -> ContextUsage:
     """Return how full a model's context window is with a conversation.
 
-    ``messages`` are those of a request, or bytes: of a whole request, its system prompt and tools count as well. The
-    window is ``limit`` tokens, else that of ``model``, which also sets how tokens are counted. Texts, names,
-    arguments, results and thinking are counted, 1,600 tokens for an image or a file, and four tokens for each message,
-    as ``ProjectPolicy(max_request_tokens=)`` does. The count is exact for OpenAI's models; for others it is an
-    estimate by ``FACTORS``. ``levels`` has other shares for the names of ``CONTEXT_LEVELS``. The label says that older
-    tool results are shortened from ``nearly_full`` on, unless ``is_shortened`` is false, for a host that does not do that.
+    ``messages`` are the messages of a request, or its whole body as bytes; in a body, the system prompt and tools count
+    too. The window is ``limit`` tokens, by default that of ``model``, which also determines how tokens are counted. The
+    count includes texts, names, arguments, results and thinking, 1,600 tokens for each image or file, and four tokens
+    for each message, as for ``ProjectPolicy(max_request_tokens=)``. It is exact for OpenAI's models, and estimated with
+    ``FACTORS`` for others. ``levels`` sets other shares for the names in ``CONTEXT_LEVELS``. The label says that older
+    tool results are shortened from ``nearly_full`` on; set ``is_shortened`` to false if the host does not shorten them.
 
-    Raises ``ConfigError`` without a limit for a model whose window is not known, and ``InputError`` if the input is not a
-    conversation.
+    Raises ``ConfigError`` if there is no limit and the model's window is not known, and ``InputError`` if the input is
+    not a conversation.
 
     >>> context_usage([{"role": "user", "content": "word " * 750}], limit=1_000).label
     '75 % of the context window is used. Older tool results are shortened from 90 %.'
@@ -63,7 +63,7 @@ def context_usage(
             if model is None
             else f"for the model {model!r:.80}, whose window is not known"
         )
-        raise ConfigError(f"limit: None is not allowed {why}; allowed: an integer >= 0")
+        raise ConfigError(f"limit: is required {why}; allowed: an integer >= 0")
     scale = scale_of(model or "gpt-4o")
     counted = request_tokens(Conversation.of(messages), scale.encoding)
     exact = model is None or scale.is_known
@@ -74,7 +74,7 @@ def context_usage(
 
 
 def request_tokens(given: Conversation, encoding: EncodingName) -> int:
-    """Count the tokens of a request with everything in it; for a session file, those of its messages."""
+    """Count all tokens of a request; for a session file, the tokens of its messages."""
     if _backend.backend() == "python":
         return count_request(given, encoding)
     policy = ProjectPolicy(
@@ -112,7 +112,7 @@ def count_request(conversation: Conversation, encoding: EncodingName) -> int:
 
 
 MESSAGE_TOKENS: Final = 4
-"""The estimated tokens for each message of the protocol around it."""
+"""The estimated tokens of the protocol around each message."""
 
 
 def usage_of(
@@ -123,9 +123,9 @@ def usage_of(
     levels: Mapping[str, float] = CONTEXT_LEVELS,
     shortens_at: float | None = None,
 ) -> ContextUsage:
-    """Return the usage of a window by a number of tokens.
+    """Return how much of a window some tokens use.
 
-    ``shortens_at`` is the share of the window from which on the host shortens older tool results, if it does.
+    ``shortens_at`` is the share of the window from which the host shortens older tool results, if it does so.
 
     >>> usage_of(1_100, 1_000, exact=False).label
     'About 110 % of the context window is used. The request does not fit.'

@@ -1,4 +1,4 @@
-"""One way in: every function takes a conversation in any form, and makes a ``Conversation`` of it."""
+"""Input: every function takes a conversation in any form, and makes a ``Conversation`` from it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ T = TypeVar("T")
 
 
 class Conversation:
-    """The messages of one conversation, as every function of this package takes it.
+    """The messages of one conversation, in the form that every function of this package takes.
 
-    A function that takes a conversation also takes what ``read`` does, if that holds a single one.
+    Instead of a ``Conversation``, a function also takes any source that ``read`` accepts, if the source holds a single
+    conversation.
     """
 
     __slots__ = ("given", "remarks")
@@ -46,13 +47,13 @@ class Conversation:
 
     @classmethod
     def read(cls, source: Given) -> Iterator[Conversation]:
-        """Yield the conversations in a source: most have one, an export or a data set has many.
+        """Yield the conversations in a source: usually one, but many in an export or a data set.
 
-        ``source`` is a list of messages in any known format, or of conversations; bytes or text: a request body, a JSON
-        array or JSONL; or a ``Path``. A file may be compressed, a folder of events, or the SQLite store of an agent,
-        whose newest conversation is first; ``Path("STORE#ID")`` is one of its conversations. Outputs that Claude Code
-        keeps in files of the session's own folder replace their previews. Raises ``OSError`` if a file can't be read,
-        and ``InputError`` if the source holds no conversation.
+        ``source`` is one of: a list of messages in any known format, or of conversations; bytes or text with a request
+        body, a JSON array or JSONL; or a ``Path``. A path may lead to a file, compressed or not, to a folder of events,
+        or to an agent's SQLite store, whose newest conversation comes first; ``Path("STORE#ID")`` is one of its
+        conversations. If Claude Code keeps full outputs in files in the session's own folder, they replace their
+        previews. Raises ``OSError`` if a file can't be read, and ``InputError`` if the source holds no conversation.
 
         >>> [found] = Conversation.read('[{"role": "user", "content": "Hi."}]')
         >>> found.messages
@@ -78,9 +79,10 @@ class Conversation:
 
     @classmethod
     def of(cls, source: Given) -> Conversation:
-        """Return the only conversation in a source. A job raises ``InputError`` if it holds several, or none.
+        """Return the only conversation in a source. Running a job on it raises ``InputError`` if there are several, or
+        none.
 
-        Of a store with several conversations, it is the newest one, which ``remarks`` says.
+        For a store with several conversations this is the newest, as ``remarks`` notes.
 
         >>> Conversation.of([{"role": "user", "content": "Hi."}]).is_session
         False
@@ -96,7 +98,7 @@ class Conversation:
 
     @property
     def messages(self) -> list[Any]:
-        """All messages, decoded; for a line of JSONL that holds no object, an empty one."""
+        """All messages, decoded; a line of JSONL that is not a JSON object becomes an empty message."""
         given = self.given
         return decode_messages(given)[0] if isinstance(given, bytes) else list(given)
 
@@ -116,7 +118,8 @@ class Conversation:
     def run(
         self, kernel: Callable[Concatenate[Any, P], T], *settings: P.args, **more: P.kwargs
     ) -> T:
-        """Return what a kernel makes of the conversation. An ``InputError`` gets the position of its message."""
+        """Run a kernel on the conversation and return its result. An ``InputError`` gets the position of its
+        message."""
         try:
             return kernel(self.given, *settings, **more)
         except InputError as error:

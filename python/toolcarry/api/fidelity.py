@@ -1,9 +1,10 @@
 """Fidelity: the share of what an agent uses next that a context still holds.
 
-A session is cut before some of its calls. The next 25 calls of a cut need the words of their arguments, and the lines of
-the text that edits replace, if the agent had learned them from results before the cut alone: no message, and no argument
-before, has them. Fidelity is the share of these that the context of the messages before the cut contains. No model is
-asked, and nothing is drawn by chance. ``benches/fidelity`` measures many sessions, and ``toolcarry report`` one.
+A session is cut before some of its calls. The 25 calls after a cut need certain words and lines: the words of their
+arguments, and the lines of text that edits replace, as far as the agent can have learned them only from results before
+the cut, because no earlier message or argument has them. Fidelity is the share of these words and lines that a context
+made from the messages before the cut contains. The measurement uses no model and no random choice. ``benches/fidelity``
+measures many sessions, ``toolcarry report`` a single one.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ AHEAD: Final = 25
 EVERY: Final = 6
 """The calls between two cuts of a session."""
 LEAST_RESULTS: Final = 10_000
-"""The characters of results before a cut. With fewer, every policy holds nearly all."""
+"""The least characters of results before a cut. With fewer, every policy keeps nearly all of them."""
 LEAST_LINE: Final = 8
 
 WORD: Final = re.compile(r"[^\W\d][\w./:@#-]{5,}")
@@ -41,7 +42,7 @@ OLD_KEYS: Final = ("old_string", "old_str", "oldText", "old_text", "search")
 class Cut:
     """The messages before a cut, their blocks, and what the agent needs after it.
 
-    ``files`` are those that its next calls name, and that earlier calls named.
+    ``files`` are the files that both its next calls and earlier calls name.
     """
 
     body: bytes
@@ -52,13 +53,14 @@ class Cut:
 
 
 Carrier = Callable[[Cut, int], str]
-"""Returns the text that a policy keeps of a cut within a number of tokens (``o200k_base``)."""
+"""A function that returns the text a policy keeps of a cut, within a number of tokens (``o200k_base``)."""
 
 
 def cuts_of(
     messages: Sequence[Any], *, every: int = EVERY, most: int | None = None
 ) -> Iterator[Cut]:
-    """Yield the cuts of a session that have needs, oldest first: one for ``every`` calls, or about ``most``, evenly.
+    """Yield the cuts of a session whose next calls need something, oldest first: one for each ``every`` calls, or about
+    ``most``, evenly spaced.
 
     Raises ``InputError`` if a message is not an object.
     """
@@ -190,8 +192,8 @@ POLICIES: Final[Mapping[str, Carrier]] = {
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The means over all cuts for one policy and one budget, and the least words of a cut. Without lines or files at any
-    cut, these are ``None``."""
+    """The means over all cuts for one policy and one budget, and the lowest share of words at any cut. The mean of
+    lines or files is ``None`` if no cut has any."""
 
     words: float
     least_words: float

@@ -15,9 +15,9 @@ __all__ = ["inspect"]
 def inspect(messages: Given, *, tokens: bool = False, model: str | None = None) -> Inspection:
     """Survey a whole conversation: its calls, their sizes by tool, duplicates, stale reads and orphans.
 
-    With ``tokens``, or a ``model`` to count for, ``context`` says what fills the context of the next request:
-    tokens by kind, the states of the results, and the heaviest of them. Without a ``model`` it is the last one that the
-    input names; without a name tokens are those of ``o200k_base``, and not exact. Counting takes most of the time.
+    With ``tokens`` or a ``model``, ``context`` says what fills the context of the next request: tokens by kind, the
+    states of the results, and the heaviest results. The default ``model`` is the last one that the input names; if it
+    names none, tokens are counted in ``o200k_base`` and are not exact. Counting takes most of the time.
     Raises ``InputError`` if the input is not a conversation.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}

@@ -1,8 +1,7 @@
-"""Previews for streams and screens: the part of a string, or of a stream's events, that is shown while the whole is
-kept.
+"""Previews for streams and screens: they show part of a string, or of a stream's events, while the whole is kept.
 
-A preview is for display alone. It says that it is one, in its text and in its metadata, so that the history can refuse
-it: ``tract`` never takes a preview for the result.
+A preview is for display only. Its text and its metadata mark it as a preview, so that ``tract`` never stores it in
+place of the result.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ Event: TypeAlias = Mapping[str, Any]
 
 
 def preview(text: str, limit: int, *, reference: str) -> Preview:
-    """Return the first ``limit`` characters of a string, with a line that names the reference of the whole.
+    """Return the first ``limit`` characters of a string, and a line with the reference of the whole string.
 
-    A character of several code points is never split. The limit does not include the line. Raises
-    ``InputError`` if an argument is of the wrong type.
+    A character of several code points is never split. The limit does not include the line. Raises ``InputError`` if an
+    argument is of the wrong type.
 
     >>> shown = preview("line 1\\nline 2", 6, reference="t1")
     >>> print(shown.text)
@@ -59,7 +58,7 @@ def preview(text: str, limit: int, *, reference: str) -> Preview:
 
 
 def preview_line(shown: int, total: int | None, reference: str) -> str:
-    """Return the last line of a preview; without a total if that is not known yet.
+    """Return the last line of a preview; without the total if that is not known yet.
 
     A reference that would break the line is left out.
     """
@@ -72,7 +71,7 @@ def preview_line(shown: int, total: int | None, reference: str) -> str:
 
 
 LONGEST_REFERENCE: Final = 210
-"""The length of the longest reference that is written: that of an id with a number."""
+"""The length of the longest reference that previews show: an id with a number."""
 
 
 @overload
@@ -84,13 +83,14 @@ def limit_events(
 ) -> Iterator[Any] | AsyncIterator[Any]:
     """Return the events of a stream, with at most ``limit`` characters of each tool result in them.
 
-    The events are those of server-sent events of Anthropic, OpenAI Chat and Responses, parsed: dicts, or an SDK's
-    objects; and whole messages, parts and results of these, of Gemini, Bedrock, Ollama, the AI SDK, AG-UI, LangChain, MCP
-    and Claude Code. An event that names a call and has a long text in an unknown structure is passed on and logged. An
-    event with a longer result is replaced by a new dict, in which the result is a preview with its
-    ``metadata``; status, ids and ``is_error`` stay, and so do short strings of data, up to half of the limit. A result that comes in parts is cut where the limit is reached: its later parts are empty, and the event that ends
-    it has the final ``metadata``. Everything else is the same object. No event is held back, added or dropped, and only
-    counts of a result are kept. For an asynchronous stream, the returned events are asynchronous, too.
+    Events are parsed server-sent events of Anthropic, OpenAI Chat and Responses, as dicts or SDK objects; or whole
+    messages, parts and results of these APIs, of Gemini, Bedrock, Ollama, the AI SDK, AG-UI, LangChain, MCP and Claude
+    Code. An event with a longer result is replaced with a new dict, in which the result is a preview with its
+    ``metadata``; status, ids and ``is_error`` stay, and so do short strings of data, up to half of the limit. A result
+    that arrives in parts is cut where the limit is reached: its later parts are empty, and the event that ends it has
+    the final ``metadata``. All other events are the same objects. An event that names a call and has a long text in an
+    unknown structure is passed on unchanged and logged. No event is held back, added or dropped, and only the counts of
+    a result are kept in memory. If the stream is asynchronous, so are the returned events.
 
     >>> block = {"type": "mcp_tool_result", "tool_use_id": "t1", "is_error": True, "content": "line 1, line 2"}
     >>> event = {"type": "content_block_start", "index": 0, "content_block": block}
@@ -113,7 +113,7 @@ def limit_events(
 
 
 PART: Final = "content_block_delta"
-"""The type of an Anthropic event that brings a part of a block."""
+"""The type of an Anthropic event with a part of a block."""
 OUTPUT_ITEMS: Final[Mapping[str, tuple[str, ...]]] = {
     "function_call_output": ("output",),
     "custom_tool_call_output": ("output",),
@@ -135,7 +135,7 @@ TEXT_KEYS: Final = (
     "resource",
     "file",
 )
-"""The members of a result's parts that hold text. Other values without a type are data, of which all strings count."""
+"""The members of a result's parts that hold text. Other values without a type are data, in which all strings count."""
 NO_TEXT: Final = frozenset((
     "audio", "blob", "bytes", "data", "document", "fileData", "file_data", "image", "inlineData", "inline_data", "metadata",
     "source", "uri", "url", "video",
@@ -158,7 +158,8 @@ HOLDERS: Final[Mapping[str, tuple[str, ...]]] = {
     "toolResult": ("content",),
     "toolInvocation": ("result",),
 }
-"""The members of a part that are a result, with their own members that hold it: of Gemini, Bedrock and the AI SDK."""
+"""The members of a part of Gemini, Bedrock and the AI SDK that are a result, and the members in them that hold its
+content."""
 IDS: Final = (
     "tool_use_id",
     "tool_call_id",
@@ -175,7 +176,7 @@ CONTAINERS: Final = (
 )  # fmt: skip
 """The members of an event in which messages and their parts are looked for."""
 COPIES: Final = ("toolUseResult", "tool_use_result")
-"""The members in which Claude Code writes a result for a second time."""
+"""The members in which Claude Code repeats a result."""
 DEEPEST: Final = 6
 ARGUMENTS: Final = frozenset(("input", "args", "arguments", "delta"))
 
@@ -192,7 +193,7 @@ class Open:
 class Limiter:
     """Shortens the results in the events of one stream.
 
-    It keeps two numbers and the reference of each result that comes in parts, until the event that ends it.
+    For each result that arrives in parts, it keeps two numbers and the reference until the event that ends it.
     """
 
     def __init__(self, limit: int) -> None:
@@ -225,7 +226,7 @@ class Limiter:
         return self._walked(event, 0)
 
     def _walked(self, held: Event, depth: int) -> Event:
-        """Limit an object if it is a result, else those in the messages and parts that it holds."""
+        """Limit an object if it is a result, otherwise the results in the messages and parts that it holds."""
         if (keys := result_keys(held)) is not None:
             return self._item(held, keys, reference_in(held))
         new: dict[str, Any] = {}
@@ -270,7 +271,8 @@ class Limiter:
         if text_size(rest, is_data=True) > self._limit and len(self._told) < MOST_TOLD:
             self._told.add(kind)
             logger.warning(
-                "an event of type %r may have a long result, and is passed on whole", kind
+                "an event of type %r may have a long result in an unknown structure; it is passed on unchanged",
+                kind,
             )
 
     def _started(self, event: Event) -> Event:
@@ -412,11 +414,11 @@ RESULT_DELTAS: Final = (
     *("function_call_output", "custom_tool_call_output", "local_shell_call_output"),
     *("shell_call_output", "mcp_call_output", "code_interpreter_call_output", "tool_result"),
 )
-"""The names in events of the Responses API that bring a part of a result; those of arguments are another thing."""
+"""The names in events of the Responses API that carry a part of a result, as opposed to a part of the arguments."""
 
 
 MOST_TOLD: Final = 20
-"""The most types of events that are logged for one stream."""
+"""The maximum number of event types that are logged for one stream."""
 
 
 def result_keys(held: Event) -> tuple[str, ...] | None:
@@ -451,7 +453,7 @@ def holds_parts(message: Event) -> bool:
 
 
 def reference_in(held: Event) -> str:
-    """Return the id of the call that a result is of; empty if it has none."""
+    """Return the id of the call that a result belongs to; empty if it has none."""
     return next((str(held[key]) for key in IDS if held.get(key)), "")
 
 
@@ -477,7 +479,7 @@ def text_size(content: object, *, is_data: bool = False) -> int:
 
 
 def text_keys(part: Event) -> list[str]:
-    """Return the members of a part that hold text: certain ones of a part with a type, and all of data.
+    """Return the members of a part that hold text: known ones in a part with a type, all of them in data.
 
     >>> text_keys({"type": "text", "text": "a"}), text_keys({"rows": "a", "image": {"data": "iVBO"}})
     (['text'], ['rows'])
@@ -504,9 +506,9 @@ def data_sizes(content: object, *, is_in_data: bool = False) -> Iterator[int]:
 
 
 class Budget:
-    """The rest of a limit, as the texts of a result use it up in their order.
+    """What is left of a limit while the texts of a result use it up in order.
 
-    The shortest strings of data, such as a status or an id, come first and stay whole, as many as half of the limit holds.
+    The shortest strings of data, such as a status or an id, come first and stay whole, up to half of the limit.
 
     >>> given = {"log": "line 1, line 2", "status": "ok"}
     >>> Budget(8, [given]).cut(given)

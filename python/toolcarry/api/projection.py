@@ -1,7 +1,7 @@
 """Projection: make a smaller version of a request, and find the full text that a marker refers to.
 
-A proxy or an agent calls ``project`` before every model request. The definitions of toolcarry's own tools, which a
-model may call, are here too, in the formats of all providers.
+A proxy or an agent calls ``project`` before every model request. This module also defines toolcarry's own tools, which
+a model may call, in the formats of all providers.
 """
 
 from __future__ import annotations
@@ -94,8 +94,7 @@ def define(
 def given_arguments(arguments: object) -> JsonObject:
     """Return the arguments of a model's call, given as an object or as JSON. An empty string means no arguments.
 
-    Raises ``InputError`` if they are not an object, so that a truncated call is not answered like one without
-    arguments.
+    Raises ``InputError`` for anything else, so that a truncated call is not mistaken for one without arguments.
     """
     try:
         value = loads_text(arguments or "{}") if isinstance(arguments, str) else arguments
@@ -127,14 +126,14 @@ def project(
     previous: Decisions | None = None,
     **options: Unpack[ProjectOptions],
 ) -> Projected:
-    """Return the same messages, smaller: short markers replace results that are superseded or over a limit.
+    """Return smaller messages: short markers replace results that are superseded or over a limit.
 
-    ``messages`` are those of a request to any provider. They are not changed, and unchanged messages are returned as
-    the same objects. Messages of frameworks that can't be projected also stay the same objects, and ``report.untouched``
-    names them. With ``repair`` the projection is valid for its provider. ``options`` are fields of a ``ProjectPolicy``;
-    they replace those of ``policy``. ``previous`` are the decisions of the last projection of the same conversation. They
-    are repeated, so that the provider's prompt cache stays valid.
-    Projecting a projection changes nothing. Raises ``InputError`` if a message is not an object.
+    ``messages`` are the messages of a request to any provider. They are not modified, and unchanged messages are
+    returned as the same objects. So are messages of frameworks that can't be projected; ``report.untouched`` names
+    these. With ``repair``, the projection is valid for its provider. ``options`` are fields of a ``ProjectPolicy``;
+    they replace those of ``policy``. ``previous`` are the decisions of the last projection of the same conversation.
+    They are repeated, so that the provider's prompt cache stays valid. Projecting a projection changes nothing. Raises
+    ``InputError`` if a message is not an object.
 
     >>> def read(call_id, text):
     ...     use = {"type": "tool_use", "id": call_id, "name": "Read", "input": {"file_path": "a.py"}}
@@ -168,8 +167,8 @@ def project_body(
 ) -> ProjectedBody:
     """Run ``project`` on the bytes of a request. Unchanged parts are copied byte by byte.
 
-    If the body needs no change, or can't be read, the same object is returned; in the second case
-    ``report.untouched`` gives the reason. Never raises for a bad body.
+    If the body needs no change, or can't be read, the same object is returned; if it can't be read,
+    ``report.untouched`` gives the reason. A bad body never raises.
 
     A limit such as ``max_request_tokens="60%"`` is a share of the window of the model that the body names, unless ``model``
     or ``window_tokens`` is set. Raises ``ConfigError`` if that window is not known.
@@ -194,7 +193,8 @@ def project_body(
 
 
 def with_own_model(body: bytes, options: ProjectOptions) -> ProjectOptions:
-    """Return options with the model that a body names, if one of them is a share of a window that nothing else names."""
+    """Return options with the model that the body names, if an option is a share of a window that nothing else
+    defines."""
     limits = [options.get(name) for name in ProjectPolicy.token_limits]
     is_share = any(isinstance(limit, str) and limit != AUTO for limit in limits)
     if not is_share or options.get("model") or options.get("window_tokens") is not None:
@@ -206,14 +206,14 @@ def with_own_model(body: bytes, options: ProjectOptions) -> ProjectOptions:
 
 
 def report_on(given: Conversation, policy: ProjectPolicy) -> ProjectReport:
-    """Return the report of a projection, whose result nobody needs."""
+    """Return the report of a projection without its result."""
     if isinstance(given.given, bytes):
         return project_body(given.given, policy=policy).report
     return project(given.given, policy=policy).report
 
 
 def in_tokens(report: ProjectReport, factor: float) -> ProjectReport:
-    """Return a report with the tokens of the request in those of a model, with ``factor`` for one that was counted."""
+    """Return a report with the request's tokens converted to those of a model: ``factor`` for each counted token."""
     if factor == 1 or report.tokens_before is None or report.tokens_after is None:
         return report
     return replace(
@@ -227,9 +227,10 @@ def in_tokens(report: ProjectReport, factor: float) -> ProjectReport:
 def counted_policy(
     policy: ProjectPolicy | None, options: Mapping[str, Any], previous: object
 ) -> tuple[ProjectPolicy, float]:
-    """Return the policy of a call in tokens of its encoding, and a model's tokens for one of those.
+    """Return the policy of a call with limits in tokens of its encoding, and the model's tokens per token of that
+    encoding.
 
-    Raises ``ConfigError`` for another policy, and unless ``previous`` is a ``Decisions`` or None.
+    Raises ``ConfigError`` for another kind of policy, or if ``previous`` is neither ``Decisions`` nor None.
     """
     if previous is not None and not isinstance(previous, Decisions):
         raise ConfigError(f"previous: {previous!r:.80} is not allowed; allowed: Decisions, None")
@@ -247,10 +248,10 @@ def restored(found: list[Any] | None, plain: Sequence[Any], given: Sequence[Any]
 
 
 DEFAULT_MATCHES: Final = 10
-"""The number of results that a search returns, unless the model asks for another one."""
+"""The number of results that a search returns, unless the model asks for another number."""
 MOST_MATCHES: Final = 50
 DEFAULT_LIMIT: Final = 20_000
-"""The number of characters that a model receives at once, unless it asks for another one."""
+"""The number of characters that a model receives at once, unless it asks for another number."""
 
 DESCRIPTION: Final = (
     "Returns a tool result of this conversation in full. A marker such as "
@@ -279,7 +280,7 @@ SEARCH_DESCRIPTION: Final = (
 SEARCH_PARAMETERS: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "description": "The words to find, in any case."},
+        "query": {"type": "string", "description": "The words to find, ignoring case."},
         "limit": {
             "type": "integer",
             "description": f"How many results to return; {DEFAULT_MATCHES} by default.",
@@ -292,7 +293,7 @@ SEARCH_PARAMETERS: Final[dict[str, Any]] = {
 def resolve(messages: Given, ref: str) -> str:
     """Return the full text of a result, or of an argument of a call, by the reference in its marker.
 
-    ``messages`` are the conversation before the projection. Raises ``InputError`` if nothing has this reference.
+    ``messages`` are the conversation before projection. Raises ``InputError`` if nothing has this reference.
 
     >>> result = {"role": "tool", "tool_call_id": "t1", "content": "3 passed"}
     >>> resolve([result], "t1")
@@ -313,7 +314,7 @@ def resolve(messages: Given, ref: str) -> str:
 
 
 def whole_argument(block: ToolBlock, key: str) -> str:
-    """Return the text that a call has as an argument."""
+    """Return the text of an argument of a call."""
     from toolcarry.importers.read import read_call  # noqa: PLC0415 - slow to load
 
     arguments = None if block.tool_use is None else read_call(block.tool_use)[3]
@@ -327,9 +328,10 @@ def whole_argument(block: ToolBlock, key: str) -> str:
 
 
 def whole_text(result: JsonObject) -> str:
-    """Return the text of a result as the model received it; for content that is not text, as a context shows it.
+    """Return the text of a result as the model received it.
 
-    A value without a type is the JSON that a repair sends.
+    Content that is not text is returned as a context shows it, and a value without a type as the JSON that a repair
+    sends.
     """
     from toolcarry.importers.read import read_result  # noqa: PLC0415 - slow to load
     from toolcarry.model.content import result_text  # noqa: PLC0415 - slow to load
@@ -381,8 +383,8 @@ def matches_text(matches: Sequence[tuple[str, str, str]]) -> str:
 def read_tool_result(messages: Given, arguments: Mapping[str, Any] | str) -> str:
     """Answer a call of ``read_tool_result`` with the part of the result that the model asks for.
 
-    ``arguments`` are those of the call, as an object or as JSON. If there is more text, the last line says so. The
-    answer is never projected. Raises ``InputError`` for invalid arguments, and as ``resolve`` does.
+    ``arguments`` are the arguments of the call, as an object or as JSON. If there is more text, the last line says so.
+    The answer itself is never projected. Raises ``InputError`` for invalid arguments, and as ``resolve`` does.
 
     >>> read_tool_result([{"role": "tool", "tool_call_id": "t1", "content": "3 passed"}], '{"ref": "t1", "limit": 1}')
     '3\\n[toolcarry: characters 0 to 1 of 8]'

@@ -1,4 +1,5 @@
-"""Rows about conversations: one for each, whatever happens. ``toolcarry batch`` and the functions on tables share them."""
+"""Rows about conversations: one for each, even if it fails. ``toolcarry batch`` and the functions on tables share
+them."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ LONGEST_ERROR: Final = 400
 
 
 def make_row(columns: Mapping[str, type], facts: Row, job: Callable[[], Row]) -> Row:
-    """Return a row with the facts about a file, and the columns that a job returns, or its error."""
+    """Return a row with the facts about a file, and either the columns of a job or its error."""
     row = dict.fromkeys(columns) | facts
     try:
         row |= job()
@@ -110,7 +111,7 @@ def read_path(name: str) -> bytes:
 
 
 def stamp(name: str) -> tuple[int, str]:
-    """Return the size of a file, and its time of change; zero and an empty text if there is none.
+    """Return the size and the modification time of a file; zero and an empty string if there is no file.
 
     ``STORE#ID`` has those of the store.
     """

@@ -1,4 +1,4 @@
-"""Surveys of a context: its tokens, what they are made of, and how much of the tool results is still needed.
+"""Surveys of a context: its tokens by kind, and how much of the tool results is still needed.
 
 ``inspect`` counts calls, bytes and defects in one pass of the backend; a survey reads every message in Python.
 """
@@ -60,22 +60,22 @@ __all__ = [
 ]
 
 STATES: Final = ("needed", "superseded", "stale", "repeated", "failed")
-"""The states of a result; the last that applies counts."""
+"""The states of a result; if several apply, the last one counts."""
 MOST_LISTED: Final = 10
 """The number of results and of files that a survey lists, heaviest first."""
 LEAST_REPEATED: Final = 200
-"""The characters from which on a result that has the same text as a newer one counts as repeated."""
+"""The least characters of a result that counts as repeated if a newer one has the same text."""
 
 
 K = TypeVar("K")
 
 
 def survey_context(messages: Given, *, model: str | None = None) -> ContextSurvey:
-    """Survey what takes a model's context: tokens by kind, the states of the results, and the heaviest of them.
+    """Survey what fills a model's context: tokens by kind, the states of the results, and the heaviest results.
 
     ``messages`` is a list of messages in any known format, or bytes: a request body, a JSON array or JSONL. Tokens are
-    counted for ``model``, by default for the last one that the input names; without a name they are those of
-    ``o200k_base`` and not exact. Raises ``InputError`` if the input is not a conversation.
+    counted for ``model``, by default for the last model that the input names. If it names none, tokens are counted in
+    ``o200k_base`` and are not exact. Raises ``InputError`` if the input is not a conversation.
 
     >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
     >>> result = {"type": "tool_result", "tool_use_id": "t1", "content": "a.py b.py"}
@@ -89,7 +89,7 @@ def survey_context(messages: Given, *, model: str | None = None) -> ContextSurve
 def survey_and_measure(
     messages: Given, *, model: str | None = None
 ) -> tuple[ContextSurvey, Measured]:
-    """Return what ``survey_context`` does, and the tokens of each message."""
+    """Return the survey of ``survey_context``, and the tokens of each message."""
     if model is not None:
         check_type("model", model, str)
     given = Conversation.of(messages)
@@ -118,9 +118,9 @@ def survey_and_measure(
 
 
 def count_context(data: bytes, model: str | None, shape: str = "mixed") -> ContextSurvey:
-    """Count the tokens of a file without reading its messages in Python. The facts are the first that it names.
+    """Count the tokens of a file without reading its messages in Python. The facts are the first ones in the file.
 
-    ``shape`` is that of the file, as ``inspect`` has it.
+    ``shape`` is the file's shape, as reported by ``inspect``.
     """
     named = model_in(data) if model is None else model
     scale = scale_of(named)
@@ -152,9 +152,9 @@ TIME: Final = re.compile(rb'"timestamp"\s*:\s*"([^"\\]{1,40})"')
 
 
 def model_in(data: bytes) -> str:
-    """Return the last model that is named and has a known window, else the last that is named; empty without one.
+    """Return the last named model with a known window, otherwise the last named model; empty if none is named.
 
-    A session may change its model, and text in it may name others.
+    A session may change its model, and its text may name others.
     """
     named: dict[bytes, None] = {}
     for match in matches_from_end(MODEL, b'"model"', data):
@@ -196,7 +196,7 @@ def text_at(match: re.Match[bytes] | None) -> str:
 
 
 def scaled(counts: Mapping[K, int], factor: float) -> dict[K, int]:
-    """Return counts times a factor, rounded so that their sum is the rounded sum.
+    """Return counts times a factor, rounded so that their sum equals the rounded sum.
 
     >>> scaled({"a": 1, "b": 1, "c": 1}, 1.25)
     {'a': 2, 'b': 1, 'c': 1}
@@ -222,9 +222,9 @@ class Judged(NamedTuple):
 
 @dataclass(slots=True)
 class Measured:
-    """The tokens of a conversation, not scaled: ``by_message`` has those of each part of each message, and
-    ``results_by_message`` those of results by their tools. ``requests`` are the positions at which the model began an
-    answer, and ``compactions`` those of summaries. ``blocks`` are only those from the last compaction on."""
+    """The tokens of a conversation, not scaled. ``by_message`` has the tokens of each part of each message, and
+    ``results_by_message`` those of results by tool. ``requests`` are the positions at which the model began an answer,
+    and ``compactions`` the positions of summaries. ``blocks`` starts at the last compaction."""
 
     by_message: list[dict[str, int]]
     results_by_message: list[dict[str, int]]
@@ -235,7 +235,7 @@ class Measured:
 
     @property
     def start(self) -> int:
-        """The position from which on messages are in the context."""
+        """The position of the first message in the context."""
         return self.compactions[-1] if self.compactions else 0
 
     @property
@@ -389,7 +389,7 @@ class Sizes:
 
 
 def judged_entries(messages: Sequence[Any]) -> list[tuple[Entry, str]] | None:
-    """Return every block, newest first, with the reason for which a newer one supersedes it; empty if none does.
+    """Return every block, newest first, with the reason why a newer block supersedes it; empty if none does.
 
     ``None`` if only an importer can read one of the messages.
     """
@@ -399,7 +399,7 @@ def judged_entries(messages: Sequence[Any]) -> list[tuple[Entry, str]] | None:
 
 
 def state_of(entry: Entry, reason: str, seen: set[str]) -> str:
-    """Return the state of a result. ``seen`` are the longer texts of newer results."""
+    """Return the state of a result. ``seen`` holds the longer texts of newer results."""
     text = "" if entry.result is None else result_text(entry.content)
     is_repeated = text in seen
     if len(text) >= LEAST_REPEATED:
@@ -419,11 +419,11 @@ MODELS: Final = ("model", "modelID", "model_id", "model_name")
 TIMES: Final = ("timestamp", "created_at", "createdAt", "startTime", "lastUpdated", "time", "ts")
 FACTS: Final = frozenset((*HOLDERS, *IDS, *DIRECTORIES, *MODELS, *TIMES, "modelInfo"))
 NAME: Final = re.compile(r"[^\s<>]{1,100}")
-"""The name of a model: Claude Code writes ``<synthetic>`` for messages that no model made."""
+"""The pattern of a model's name: Claude Code writes ``<synthetic>`` for messages that no model wrote."""
 
 
 def read_session(given: Sequence[Any] | bytes) -> Session:
-    """Return the facts that the records of a session, or the members of a request, give about it."""
+    """Return the facts that the records of a session, or the members of a request, state about it."""
     ids: dict[str, None] = {}
     directories: dict[str, None] = {}
     models: dict[str, None] = {}

@@ -1,7 +1,7 @@
 """Text history: a conversation as plain turns with a line for each tool call, and its size in a model's context.
 
-For hosts that send plain turns, and would lose the results of their tools. A tool lets an agent page through the
-history of its own conversation.
+It is for hosts that send plain turns and would otherwise lose the results of their tools. A tool lets an agent page
+through the history of its own conversation.
 """
 
 from __future__ import annotations
@@ -51,16 +51,15 @@ def recount(
     """Return a conversation as plain turns, with one line per tool call under each assistant message.
 
     ``messages`` are in any known format, or bytes: a request body, a JSON array or JSONL. A host that keeps its calls
-    in a separate list gives them as ``tool_calls``, in their order: each is an object with a ``name`` (or ``tool_name``), ``arguments``
-    (``input``, ``args``), and a ``result`` (``output``, ``content``; without one it was interrupted) or an ``error``.
-    ``turn_id`` names the member that holds the turn of a message or a call. A call without it may have a ``position``,
-    the index of its message.
+    in a separate list passes them as ``tool_calls``, in order: each is an object with a ``name`` (or ``tool_name``),
+    ``arguments`` (or ``input``, ``args``), and a ``result`` (or ``output``, ``content``) or an ``error``; a call with
+    neither was interrupted. ``turn_id`` names the member that holds the turn of a message or a call. A call without
+    this member may have a ``position``, the index of its message.
 
-    Each result is cut to its first ``max_result_length`` characters; by default, to the limit of ``config``, or else 500.
-    Thinking is dropped. With ``max_chars`` or
-    ``max_tokens`` the contents together are never longer than that: first the results of the oldest turns are cut
-    further, then their lines are reduced to the calls, then the oldest exchanges are dropped. Raises ``InputError`` as
-    ``carry`` does.
+    Each result is cut to its first ``max_result_length`` characters; by default to the limit in ``config``, or without
+    one to 500. Thinking is dropped. ``max_chars`` or ``max_tokens`` limits all contents together: if needed, the
+    results of the oldest turns are first cut further, then their lines are reduced to the calls, and then the oldest
+    exchanges are dropped. Raises ``InputError`` as ``carry`` does.
 
     >>> recounted = recount([
     ...     {"role": "user", "content": "Is it empty?", "turn_id": 1},
@@ -96,7 +95,7 @@ def recount(
 
 
 def located_in_calls(error: InputError, records: Sequence[JsonObject]) -> InputError:
-    """Add a position among the host's own calls to ``error``, if one of these is nested too deep."""
+    """If one of the host's own calls is nested too deep, add its position to ``error``."""
     if error.position is not None:
         return error
     for number, record in enumerate(records):
@@ -122,9 +121,9 @@ def as_records(tool_calls: object) -> list[JsonObject]:
 
 TOOL_NAME: Final = "read_conversation_data"
 PAGE_MESSAGES: Final = 20
-"""The number of messages of a page, unless the model asks for another one."""
+"""The number of messages on a page, unless the model asks for another number."""
 PAGE_CHARS: Final = 20_000
-"""The largest size of a page. A longer message has pages of its own."""
+"""The largest size of a page. A longer message is split into several pages."""
 
 DESCRIPTION: Final = (
     "Returns earlier messages of this conversation, oldest first, with a line for each tool that was called then and the "
@@ -163,11 +162,11 @@ def read_conversation_data(
     tool_calls: Sequence[Mapping[str, Any]] = (),
     turn_id: str = "turn_id",
 ) -> str:
-    """Answer a call of ``read_conversation_data`` with the messages that it asks for, and the position of the next.
+    """Answer a call of ``read_conversation_data`` with the messages that it asks for, and the position of the next one.
 
-    ``arguments`` are those of the call, as an object or as JSON. The limit on results is that of ``config``, as in
-    ``recount``. Raises ``InputError`` for invalid arguments, ``ConfigError`` for an invalid ``config``,
-    and errors as ``recount`` does.
+    ``arguments`` are the arguments of the call, as an object or as JSON. The limit on results comes from ``config``, as
+    in ``recount``. Raises ``InputError`` for invalid arguments, ``ConfigError`` for an invalid ``config``, and the
+    errors of ``recount``.
 
     >>> from toolcarry import AgentConfig
     >>> talk = [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": "Done."}]

@@ -30,12 +30,12 @@ __all__ = [
 
 
 def count_tokens(text: str | Given, *, encoding: EncodingName = "o200k_base") -> int:
-    """Count the tokens of a string, or of the messages of a conversation, in an encoding of OpenAI.
+    """Count the tokens of a string, or of a conversation's messages, in an OpenAI encoding.
 
-    For a string it is the count of tiktoken: special tokens are plain text, and a surrogate counts as U+FFFD. For
-    messages, or bytes (a request body, a JSON array, or JSONL), it is the sum of ``count_message_tokens``. The
-    vocabularies are part of the package: nothing is ever downloaded. Raises ``ConfigError`` for an unknown encoding,
-    and ``InputError`` if the input is not a conversation.
+    The count of a string equals tiktoken's; special tokens are treated as plain text, and a surrogate counts as U+FFFD.
+    For messages, or bytes (a request body, a JSON array, or JSONL), the count is the sum of ``count_message_tokens``.
+    The vocabularies are part of the package: nothing is ever downloaded. Raises ``ConfigError`` for an unknown
+    encoding, and ``InputError`` if the input is not a conversation.
 
     >>> count_tokens("one two three"), count_tokens([{"role": "user", "content": "one two three"}])
     (3, 3)
@@ -59,11 +59,11 @@ def count_texts(texts: list[str], *, encoding: EncodingName = "o200k_base") -> l
 def count_message_tokens(messages: Given, *, encoding: EncodingName = "o200k_base") -> list[int]:
     """Count the tokens of each message; for JSONL, of each line.
 
-    Texts, thinking, names and arguments of calls, and results as ``carry`` shows them are counted, but not the protocol
-    around them. An image, a document, a sound or a film counts 1,600, which is what providers charge for a
-    large image; its base64 counts nothing. Messages outside the active branch (side chains, other branches) count 0, except
-    results of parallel calls that are records on other branches.
-    The extension remembers the counts of longer texts: see ``resize_token_memo``.
+    The count includes texts, thinking, names and arguments of calls, and results as ``carry`` shows them, but not the
+    protocol around them. An image, document, audio clip or video counts as 1,600 tokens, which is what providers charge
+    for a large image; its base64 is not counted. Messages outside the active branch (side chains, other branches) count
+    0, except for results of parallel calls that are records on other branches. The extension remembers the counts of
+    longer texts: see ``resize_token_memo``.
 
     >>> count_message_tokens([{"role": "user", "content": "one two three"}, {"role": "assistant", "content": "Yes"}])
     [3, 1]
@@ -75,9 +75,9 @@ def count_message_tokens(messages: Given, *, encoding: EncodingName = "o200k_bas
 def estimate_tokens(text: str | Given, *, model: str, factor: float | None = None) -> TokenEstimate:
     """Estimate the tokens of a string, or of a conversation, for a model.
 
-    The value is exact for models of OpenAI, whose vocabularies are known. For others it is the count in ``o200k_base``
-    times ``factor``, by default the factor of the model's family in ``FACTORS``, or 1 for an unknown family.
-    A provider before the name (``openai/gpt-4o``) is ignored.
+    The value is exact for OpenAI's models, whose vocabularies are public. For others it is the count in ``o200k_base``
+    times ``factor``, by default the factor of the model's family in ``FACTORS``, or 1 for an unknown family. A provider
+    before the name (``openai/gpt-4o``) is ignored.
 
     >>> estimate_tokens("one two three", model="gpt-4o")
     TokenEstimate(value=3, exact=True, encoding='o200k_base', factor=1.0)
@@ -99,7 +99,8 @@ def estimate_tokens(text: str | Given, *, model: str, factor: float | None = Non
 
 
 def resize_token_memo(size: int) -> None:
-    """Limit the memory for the counts of texts to ``size`` bytes: by default 16 MiB, about 130,000 texts; 0 keeps none.
+    """Limit the memory for remembered token counts to ``size`` bytes: by default 16 MiB, about 130,000 texts; 0 turns
+    it off.
 
     A string is identified by a keyed hash of 128 bits, and the least recently used count is evicted first.
     Without the extension no counts are kept.
@@ -122,11 +123,11 @@ def truncate(
 ) -> str:
     """Return at most ``limit`` units of ``text``, followed by ``marker`` if text was cut.
 
-    A unit is a character (a Unicode code point), or a token of ``encoding``. The tokens of the whole are at most
-    ``limit`` plus those of the marker.
+    A unit is a character (a Unicode code point), or a token of ``encoding``. The returned text has at most ``limit``
+    tokens plus those of the marker.
 
-    ``keep`` is the part that stays: the head, the tail, or both ends with the marker between them.
-    A grapheme cluster is never split. Raises ``ConfigError`` for an invalid limit or option.
+    ``keep`` is the part to keep: the head, the tail, or both ends with the marker between them. Grapheme clusters are
+    never split. Raises ``ConfigError`` for an invalid limit or option.
 
     >>> truncate("one two three", 7)
     'one two... [truncated]'

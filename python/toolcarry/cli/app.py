@@ -114,9 +114,10 @@ def carry(
     ] = False,
     strict: Strict = False,
 ) -> None:
-    """Print a conversation's results as a context for another model.
+    """Print the tool results of a conversation as context for another model.
 
-    The contexts of several files are printed one after another; a line on stderr names the file before each.
+    For several files, the contexts are printed one after another, each preceded by a line on stderr with the file's
+    name.
     """
     raise typer.Exit(
         carry_files(
@@ -149,8 +150,8 @@ def inspect(
 ) -> None:
     """Show what fills a context. Tokens by kind, the heaviest results and files, duplicates and defects.
 
-    One file is shown with all details, several in rows. Without a file, the newest sessions of Claude Code, Codex,
-    Gemini CLI and pi on this machine are shown, and where opencode keeps its own.
+    One file is shown in full detail, several as rows. Without a file, this lists the newest sessions of Claude Code,
+    Codex, Gemini CLI and pi on this machine, and says where opencode stores its sessions.
     """
     raise typer.Exit(
         inspect_files(files or [], model=model, sort=sort, is_json=as_json, is_strict=strict)
@@ -161,16 +162,18 @@ def inspect(
 def watch(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="A session file that grows.", show_default=False),
+        typer.Argument(
+            metavar="FILE", help="A session file that an agent is writing.", show_default=False
+        ),
     ],
     model: Model = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON for each change.")
     ] = False,
 ) -> None:
-    """Show what fills a context while the session grows. Ctrl-C ends it.
+    """Show what fills a context, and update it as the session grows. Ctrl-C ends it.
 
-    Output that is not a terminal gets one line for each change.
+    If the output is not a terminal, one line is written for each change.
     """
     raise typer.Exit(watch_file(file, model=model, is_json=as_json))
 
@@ -200,21 +203,21 @@ def report(
         str,
         typer.Option(
             metavar="N",
-            help="Limit on each result in the projection on the page, in tokens: 1000, 1k, or none.",
+            help="Limit on each result in the projection that the page shows, in tokens: 1000, 1k, or none.",
         ),
     ] = "1000",
     prices: Annotated[
         str | None,
         typer.Option(
             metavar="PRICES.toml",
-            help="Price of a million input tokens of each model, for the figures of the prompt cache.",
+            help="A file with the price of a million input tokens for each model, for the prompt-cache figures.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write a page for a browser about sessions. It shows what fills the context, and what could be saved.
+    """Write an HTML report about sessions. It shows what fills the context, and what could be saved.
 
-    The page loads nothing: plotly.js, which draws the charts, is part of it.
+    The page loads nothing from elsewhere: plotly.js, which draws the charts, is part of it.
     """
     limit = read_limit("--max-result-tokens", max_result_tokens)
     policy = ProjectPolicy(max_result_tokens=limit)
@@ -230,7 +233,7 @@ def count(
         list[str],
         typer.Argument(
             metavar="FILE|FOLDER|GLOB",
-            help="Conversations, or with --text any text; - is stdin.",
+            help="Conversations, or any text files with --text; - is stdin.",
             show_default=False,
         ),
     ],
@@ -238,7 +241,7 @@ def count(
     text: Annotated[bool, typer.Option("--text", help="Count each file as plain text.")] = False,
     as_json: JsonLines = False,
 ) -> None:
-    """Count tokens. Counts for OpenAI's models are exact, others are estimates that say so."""
+    """Count tokens. Counts are exact for OpenAI's models; other counts are marked as estimates."""
     raise typer.Exit(count_files(files, model=model, is_text=text, is_json=as_json))
 
 
@@ -249,13 +252,13 @@ def resolve(
         str,
         typer.Argument(
             metavar="REFERENCE",
-            help="The last word of a marker: the id of a call, or t1#2 if the id repeats.",
+            help="The reference at the end of a marker: the id of a call, or t1#2 if the id repeats.",
             show_default=False,
         ),
     ],
     output: OutputFile = None,
 ) -> None:
-    """Print the full result that a marker stands for. FILE is the conversation before the projection."""
+    """Print the full result behind a marker. FILE is the conversation before projection."""
     raise typer.Exit(resolve_in(file, reference, output=output))
 
 
@@ -265,7 +268,8 @@ def doctor(
         bool, typer.Option("--json", help="Print one line of JSON for each finding.")
     ] = False,
 ) -> None:
-    """Check the installation. List what is installed, where settings and sessions are, and what does not work; exit code 1 if something does not."""
+    """Check the installation. List what is installed, where settings and sessions are, and what does not work; exit
+    with 1 if something does not work."""
     raise typer.Exit(examine(is_json=as_json))
 
 
@@ -294,7 +298,8 @@ def convert(
 ) -> None:
     """Write a conversation as a request for another provider. Each call is paired with its result.
 
-    The request is repaired for its destination. Corrections, and content that the other format can't hold, are reported on stderr.
+    The request is repaired for its destination. Corrections, and content that the target format can't hold, are
+    reported on stderr.
     """
     raise typer.Exit(
         convert_file(file, target=destination, output=output, is_json=as_json, is_strict=strict)
@@ -360,7 +365,7 @@ def check(
         bool, typer.Option("--json", help="Print one JSON object with the keys file and problems.")
     ] = False,
 ) -> None:
-    """List what the provider would reject, and where. Exit code 1 if there are problems."""
+    """List what the provider would reject, and where. Exit with 1 if there are problems."""
     found = None if destination is None else destination_named("--destination", destination)
     raise typer.Exit(check_file(file, destination=found, is_json=as_json))
 
@@ -441,7 +446,7 @@ def batch(
         typer.Option(
             "--out",
             metavar="X.parquet|X.jsonl|FOLDER",
-            help="A file, which gets a row for each conversation; or a folder, which gets a file for each, and rows.jsonl.",
+            help="A file for all rows, or a folder for a file per conversation and rows.jsonl.",
             show_default=False,
         ),
     ],
@@ -451,13 +456,13 @@ def batch(
         typer.Option(
             metavar="N",
             min=1,
-            help="Files to do at the same time. Default: one per processor.",
+            help="Number of files to process in parallel. Default: one per processor.",
             show_default=False,
         ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Do only files that are new, changed, or had an error."),
+        typer.Option("--resume", help="Process only files that are new, changed, or had an error."),
     ] = False,
     since: Annotated[
         str | None,
@@ -468,9 +473,9 @@ def batch(
         ),
     ] = None,
 ) -> None:
-    """Do one job for many files. Each file becomes a row; a file that can't be read becomes a row with its error.
+    """Run one job on many files. Each file becomes a row; a file that can't be read becomes a row with its error.
 
-    An interrupt leaves whole files, and --resume goes on from there.
+    An interrupted run leaves only complete files, and --resume continues it.
     """
     read_choice("--job", job, tuple(JOBS))
     if job == "carry":
@@ -494,7 +499,7 @@ def formats(
         bool, typer.Option("--rules", help="List the rules of destinations instead.")
     ] = False,
 ) -> None:
-    """List every format. Each has its signs, what toolcarry does with it, and what it was tested with."""
+    """List every format. For each: how it is recognised, what toolcarry does with it, and what it was tested with."""
     if as_json and markdown:
         raise typer.BadParameter("not allowed together with --markdown", param_hint="'--json'")
     listed = list_rules if rules else list_formats

@@ -242,7 +242,7 @@ def read_done(rows: Path, job: Job) -> dict[str, tuple[int, str]]:
         return {}
     if list(read_rows(manifest)) != [job.settings()]:
         raise FileError(
-            f"{label(str(rows))}: was made with other settings; leave out --resume, or name another --out",
+            f"{label(str(rows))}: was written with other settings; run without --resume, or use another --out",
             USAGE,
         )
     made = read_rows(rows, FILE_COLUMNS)

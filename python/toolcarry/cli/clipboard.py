@@ -28,7 +28,7 @@ def copy(text: str) -> None:
     found = next((each for each in PROGRAMS if shutil.which(each[0])), None)
     if found is None:
         names = ", ".join(each[0] for each in PROGRAMS)
-        raise FileError(f"no program for the clipboard is on the path ({names})", NOT_FOUND)
+        raise FileError(f"no clipboard program was found on the PATH ({names})", NOT_FOUND)
     encoding = "utf-16" if sys.platform == "win32" else "utf-8"
     program = [str(shutil.which(found[0])), *found[1:]]
     try:

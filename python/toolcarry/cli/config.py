@@ -45,7 +45,8 @@ def main(context: typer.Context) -> None:
 
 @config.command("check")
 def check(file: File = None) -> None:
-    """Check the settings. Exit with 2 if one is not allowed, and warn about those that can't work on this machine."""
+    """Check the settings. Exit with 2 if one is not allowed, and warn about settings that can't work on this
+    machine."""
     out, screen = Output(), Screen()
     place, loaded = load_settings(file, screen)
     out.write(f"{source(place, loaded)}\n".encode())
@@ -65,7 +66,8 @@ def show(
         ),
     ] = False,
 ) -> None:
-    """Print all settings as TOML that can be loaded again. Each setting has its source, and passwords are hidden."""
+    """Print all settings as TOML that can be loaded again. Each setting is followed by its source; passwords are
+    hidden."""
     from toolcarry.config.schema import dotted  # noqa: PLC0415 - slow to load
     from toolcarry.config.write import plain_values, write_toml  # noqa: PLC0415 - slow to load
 
@@ -83,7 +85,8 @@ def show(
 
 @config.command("reference")
 def reference() -> None:
-    """Print all settings as a page in Markdown. Each key has its default, its meaning, and what is allowed."""
+    """Print a reference of all settings in Markdown. It lists the default, the meaning and the allowed values of each
+    key."""
     from toolcarry.config.reference import settings_page  # noqa: PLC0415 - slow to load
 
     Output().write(settings_page().encode())
@@ -91,7 +94,7 @@ def reference() -> None:
 
 @config.command("schema")
 def schema() -> None:
-    """Print a JSON Schema of toolcarry.toml. An editor can complete and check the file with it."""
+    """Print a JSON Schema of toolcarry.toml. Editors use it to complete and check the file."""
     from toolcarry.config.reference import settings_schema  # noqa: PLC0415 - slow to load
 
     Output().write(json_line(settings_schema()))

@@ -1,4 +1,4 @@
-"""``toolcarry continue``: go on with a session in another agent."""
+"""``toolcarry continue``: continue a session in another agent."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def undo_session(name: str | None) -> int:
 
 
 def continue_session(name: str | None, options: ContinueOptions) -> int:
-    """Go on with a session in another agent, and return the exit code. A started agent takes the place of this process."""
+    """Continue a session in another agent, and return the exit code. A started agent replaces this process."""
     screen = Screen()
     try:
         command, directory = prepare(name, options, screen)
@@ -76,11 +76,11 @@ def continue_session(name: str | None, options: ContinueOptions) -> int:
 
 
 def prepare(name: str | None, options: ContinueOptions, screen: Screen) -> tuple[list[str], Path]:
-    """Tell what will be done, write it, and return the command to start, with the directory."""
+    """Report what will be done, write it, and return the command to start, with the directory."""
     agent = options.agent
     if agent and not options.starts_nothing and shutil.which(agent.program) is None:
         raise FileError(
-            f"{agent.program}: no such program on the path; --print shows the command only",
+            f"{agent.program}: no such program on the PATH; use --print to print the command instead",
             NOT_FOUND,
         )
     chosen = choose(name, os.environ, Path.cwd(), screen, is_picked=options.is_picked)
@@ -183,7 +183,7 @@ def as_context(
             add_file(path, text.encode("utf-8", "replace"))
         except FileExistsError:
             raise FileError(
-                f"{one_line(str(path), 400)}: exists; name a new file", FAILED
+                f"{one_line(str(path), 400)}: already exists; name a new file", FAILED
             ) from None
         tell_written("", path.stem, path, screen)
     if agent is None or options.is_copied or options.is_shown:
@@ -192,7 +192,7 @@ def as_context(
 
 
 def tell_written(agent: str, session_id: str, path: Path, screen: Screen) -> None:
-    """Note what was written, for ``--undo``, and tell it. What cannot be noted was written all the same."""
+    """Record what was written for ``--undo``, and report it. A failure to record it is not an error."""
     how = "toolcarry continue --undo removes it"
     try:
         note_written(os.environ, agent, session_id, path)
@@ -205,7 +205,7 @@ def start(command: Sequence[str], directory: Path) -> None:
     """Start an agent in place of this process, without a shell. On Windows, wait for it, and end with its exit code."""
     program = shutil.which(command[0])
     if program is None:
-        raise FileError(f"{command[0]}: no such program on the path", NOT_FOUND)
+        raise FileError(f"{command[0]}: no such program on the PATH", NOT_FOUND)
     os.chdir(directory)
     if os.name == "nt":
         raise SystemExit(subprocess.call([program, *command[1:]]))

@@ -82,8 +82,8 @@ def backend_detail() -> str:
     if backend() == "rust":
         return f"rust, {import_module('toolcarry._backend._core').__file__}"
     if find_spec("toolcarry._backend._core") is None:
-        return "python; without the Rust extension, project, check, inspect and recount are missing, and carry is slower"
-    return "python, as TOOLCARRY_BACKEND asks"
+        return "python: the Rust extension is missing, so project, check, inspect and recount don't work, and carry is slower"
+    return "python, because TOOLCARRY_BACKEND is set"
 
 
 def extra_finding(extra: str, modules: tuple[str, ...]) -> Finding:

@@ -23,7 +23,7 @@ BROKEN_PIPE: Final = 141
 
 EXIT_CODES: Final = (
     "Exit codes: 0 success; 1 a file is not a conversation, output can't be written, a store can't be "
-    "used, or --strict or history verify found a problem; 2 wrong usage, or a setting that is not allowed; "
+    "used, or --strict or history verify found a problem; 2 invalid usage, or a setting that is not allowed; "
     "3 a file, commit or conversation does not exist; 4 the store stayed busy for too long; 5 the store is "
     "damaged; 6 the store has another schema version; 130 interrupted; 141 broken pipe. A file that fails "
     "does not stop the others; the highest code is returned."

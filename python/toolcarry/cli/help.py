@@ -11,9 +11,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 GROUPS: Final = {
-    "See where a context goes": ("inspect", "watch", "report", "count"),
-    "Make something of a conversation": ("carry", "project", "convert", "recount", "resolve", "check"),
-    "Go on in another agent": ("continue", "sessions"),
+    "See what fills a context": ("inspect", "watch", "report", "count"),
+    "Shrink, convert and check": ("carry", "project", "convert", "recount", "resolve", "check"),
+    "Continue in another agent": ("continue", "sessions"),
     "Many files": ("batch",),
     "Keep conversations": ("history",),
     "Serve and set up": ("serve", "config", "formats", "doctor"),

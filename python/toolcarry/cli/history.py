@@ -68,7 +68,7 @@ Conversation = Annotated[
 ]
 BusyTimeout = Annotated[
     float,
-    typer.Option(metavar="SECONDS", help="Time to wait while others use the store."),
+    typer.Option(metavar="SECONDS", help="Time to wait while other processes use the store."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 JsonObjects = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
@@ -123,9 +123,9 @@ def conversations(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """List the conversations of all tenants. Each has its number of commits and the time of the last one.
+    """List the conversations of all tenants. Each is listed with its number of commits and the time of the last one.
 
-    A tenant of the recorder is a hash of the client's key, or single-user.
+    In recorded conversations, the tenant is a hash of the client's key, or single-user.
     """
     show_conversations(Store(db, tenant, busy_timeout), is_json=as_json)
 
@@ -139,22 +139,24 @@ def log(
     ] = None,
     role: Annotated[
         str | None,
-        typer.Option(metavar="ROLE", help="Only this role, such as user.", show_default=False),
+        typer.Option(metavar="ROLE", help="Show only this role, such as user.", show_default=False),
     ] = None,
     tool: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Only calls and results of this tool.", show_default=False
+            metavar="NAME", help="Show only calls and results of this tool.", show_default=False
         ),
     ] = None,
     text: Annotated[
         str | None,
         typer.Option(
-            metavar="TEXT", help="Only commits with this text, in any case.", show_default=False
+            metavar="TEXT",
+            help="Show only commits that contain this text, ignoring case.",
+            show_default=False,
         ),
     ] = None,
     records: Annotated[
-        bool, typer.Option("--records", help="Also records that are not messages.")
+        bool, typer.Option("--records", help="Show records that are not messages, too.")
     ] = False,
     conversation: Conversation = None,
     tenant: Tenant = None,
@@ -163,7 +165,7 @@ def log(
 ) -> None:
     """List the commits, newest first. Each line has hash, time, role, tool, tokens, and the first line of the text.
 
-    The time is that of the message, if it was imported with one, else that of the commit.
+    The time is that of the message if it was imported with one, otherwise that of the commit.
     """
     only = Filter(role, tool, text, records)
     show_log(Store(db, tenant, busy_timeout), conversation, limit, only, is_json=as_json)
@@ -182,7 +184,9 @@ def show(
     db: Database,
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Only the stored bytes: for an imported commit, its line."),
+        typer.Option(
+            "--raw", help="Print only the stored bytes: for an imported commit, its line."
+        ),
     ] = False,
     conversation: Conversation = None,
     tenant: Tenant = None,
@@ -216,7 +220,7 @@ def turns(
 
 @history.command("verify")
 def verify(db: Database, busy_timeout: BusyTimeout = 10.0, as_json: Json = False) -> None:
-    """Verify the whole store. Recompute all hashes, list all damage, and exit with 1 if there is any."""
+    """Verify the whole store. All hashes are recomputed and all damage is listed; exit with 1 if there is any."""
     raise typer.Exit(verify_store(Store(db, "", busy_timeout), is_json=as_json))
 
 
@@ -237,7 +241,7 @@ def export(
     tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
 ) -> None:
-    """Write a conversation as lines. Imported lines are written byte for byte, other messages as JSON."""
+    """Write a conversation as JSONL. Imported lines are written byte for byte, other messages as JSON."""
     export_lines(Store(db, tenant, busy_timeout), conversation, output)
 
 
@@ -288,7 +292,7 @@ def backfill(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Replace cut results with their full text. List those that are still cut, and exit with 1 if there are any."""
+    """Replace cut results with their full text. Results that are still cut are listed; exit with 1 if there are any."""
     store = Store(db, tenant, busy_timeout)
     raise typer.Exit(backfill_store(store, conversation, source, is_json=as_json))
 
@@ -300,9 +304,10 @@ def shadow_report(
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Compare requests in shadow mode. Old is what was forwarded, new is what the history would have made of it.
+    """Compare requests in shadow mode. Old is the request that was forwarded, new is the request that the history would
+    have made.
 
-    Refetches are results that a request did not have, so that the model would have to run their tools again.
+    Refetches are results that a request lacked, so that the model would have to run their tools again.
     """
     show_shadow(Store(db, tenant, busy_timeout), is_json=as_json)
 
@@ -316,23 +321,31 @@ def compact(
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The model, for its window.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="The model whose window is the limit.", show_default=False
+        ),
     ] = None,
     compact_at: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="The share of the window from which on it is done."),
+        typer.Option(
+            metavar="SHARE", help="The share of the window at which messages are replaced."
+        ),
     ] = 0.8,
     target: Annotated[
-        float, typer.Option(metavar="SHARE", help="The share of the window that is left.")
+        float,
+        typer.Option(
+            metavar="SHARE", help="The share of the window that the conversation takes afterwards."
+        ),
     ] = 0.5,
     conversation: Conversation = None,
     tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: Json = False,
 ) -> None:
-    """Replace the oldest messages with quotations. This happens only if the conversation takes too much of a context window.
+    """Replace the oldest messages with excerpts. Nothing is done unless the conversation takes too much of a context
+    window.
 
-    Nothing is deleted, and Tract.uncompress takes it back.
+    Nothing is deleted; Tract.uncompress undoes the replacement.
     """
     store = Store(db, tenant, busy_timeout)
     settings = {"limit": limit, "model": model, "compact_at": compact_at, "target": target}
@@ -342,13 +355,15 @@ def compact(
 @history.command("search")
 def search(
     db: Database,
-    query: Annotated[str, typer.Argument(metavar="WORDS", help="The words to find, in any case.")],
-    limit: Annotated[int, typer.Option(metavar="N", min=1, help="The most results.")] = 10,
+    query: Annotated[
+        str, typer.Argument(metavar="WORDS", help="The words to find, ignoring case.")
+    ],
+    limit: Annotated[int, typer.Option(metavar="N", min=1, help="Maximum number of results.")] = 10,
     conversation: Conversation = None,
     tenant: Tenant = None,
     busy_timeout: BusyTimeout = 10.0,
     as_json: JsonObjects = False,
 ) -> None:
-    """Find tool results by their words. Each has all words, and is shown with a part of its text."""
+    """Find tool results by words. Results with all of the words are listed, each with a part of its text."""
     store = Store(db, tenant, busy_timeout)
     search_store(store, conversation, query, limit=limit, is_json=as_json)

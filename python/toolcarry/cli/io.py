@@ -223,7 +223,9 @@ class Output:
         for other in self._inputs:
             given = regular_file(other)
             if found is not None and given is not None and os.path.samestat(found, given):
-                raise FileError(f"{shown}: is the input file {label(other)}", USAGE)
+                raise FileError(
+                    f"{shown}: is also the input {label(other)}; name another file", USAGE
+                )
         path = Path(name)
         try:
             if path.is_dir():

@@ -80,9 +80,9 @@ def encodable(value: object) -> object:
 
 
 class RowFile:
-    """A file of rows that is written under a temporary name, and takes its place as a whole.
+    """A file of rows that is written under a temporary name and then replaces the target as a whole.
 
-    As a context manager it replaces the file at the end and after an interrupt; any other error leaves the old one.
+    As a context manager, it replaces the target at the end and after an interrupt; any other error leaves the old file.
     """
 
     def __init__(self, path: Path, columns: Mapping[str, type]) -> None:

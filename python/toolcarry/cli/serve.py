@@ -35,7 +35,7 @@ def serve(
         str | None,
         typer.Argument(
             metavar="URL",
-            help="Send all requests to this backend, instead of those in the settings file.",
+            help="Send all requests to this backend instead of the upstreams in the settings file.",
             show_default=False,
         ),
     ] = None,
@@ -43,7 +43,7 @@ def serve(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The API that URL serves: anthropic, openai or ollama. Default: by the address, else openai.",
+            help="The API that URL serves: anthropic, openai or ollama. Default: inferred from the address, else openai.",
             autocompletion=offer(SHAPES),
             show_default=False,
         ),
@@ -53,7 +53,7 @@ def serve(
         typer.Option(
             "--config",
             metavar="FILE",
-            help="The settings file, with a table [serve]. Default: as for toolcarry config.",
+            help="The settings file. Default: as for toolcarry config.",
             show_default=False,
         ),
     ] = None,
@@ -78,7 +78,9 @@ def serve(
     grace: Annotated[
         int,
         typer.Option(
-            metavar="SECONDS", min=0, help="Time for running requests to finish after a signal."
+            metavar="SECONDS",
+            min=0,
+            help="Time that running requests get to finish after a signal.",
         ),
     ] = 30,
     log_level: Annotated[
@@ -86,7 +88,7 @@ def serve(
         typer.Option(
             "--log-level",
             metavar="LEVEL",
-            help="The least level that is logged: debug, info, warning or error.",
+            help="The lowest level to log: debug, info, warning or error.",
             autocompletion=offer(LEVELS),
         ),
     ] = "info",

@@ -20,7 +20,7 @@ __all__ = ["Chosen", "choose"]
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A session to go on with: the name of its file, as commands take it, what it is called, and where it works.
+    """A session to continue: the name of its file as commands accept it, its title, and its directory.
 
     ``gone`` is the directory in which it worked, if that is not there any more.
     """
@@ -38,8 +38,8 @@ def choose(
 
     The user is asked if ``is_picked``, and in a terminal if no session works in this directory.
 
-    The name of an agent is never a file: ``./claude`` is one. The newest session is not one that this command wrote and with
-    which nobody went on.
+    The name of an agent never means a file; ``./claude`` does. Sessions that this command wrote and nobody continued
+    don't count as the newest.
     """
     if is_picked:
         return of_found(pick(find_sessions(environment, agent=name), screen), here)

@@ -30,7 +30,7 @@ def go_on(
         typer.Option(
             "--in",
             metavar="AGENT",
-            help=f"The agent that goes on: {', '.join(TARGET_NAMES)}. Without one, --output or --copy writes the context.",
+            help=f"The agent to continue in: {', '.join(TARGET_NAMES)}. Without an agent, --output or --copy writes the context.",
             autocompletion=offer(TARGET_NAMES),
             show_default=False,
         ),
@@ -50,14 +50,18 @@ def go_on(
         bool,
         typer.Option(
             "--pick",
-            help="Choose from the newest sessions, of all agents or of the one that is named.",
+            help="Choose from the newest sessions of all agents, or of the named agent.",
         ),
     ] = False,
     show: Annotated[
-        bool, typer.Option("--print", help="Write, and print the command instead of running it.")
+        bool,
+        typer.Option(
+            "--print",
+            help="Write the session or context, but print the command instead of running it.",
+        ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and write nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be done, but write nothing.")
     ] = False,
     undo: Annotated[
         bool,
@@ -68,18 +72,20 @@ def go_on(
         ),
     ] = False,
     redact: Annotated[
-        bool, typer.Option("--redact", help="Remove secrets, by the built-in rules of redaction.")
+        bool, typer.Option("--redact", help="Remove secrets, using the built-in redaction rules.")
     ] = False,
     copy: Annotated[
         bool,
-        typer.Option("--copy", help="Put the context on the clipboard, and start no agent."),
+        typer.Option(
+            "--copy", help="Copy the context to the clipboard instead of starting an agent."
+        ),
     ] = False,
     window_tokens: Annotated[
         int | None,
         typer.Option(
             min=1_000,
             metavar="N",
-            help="The context window of the agent's model, if it is not its usual one.",
+            help="The context window of the agent's model, if it differs from the usual one.",
             show_default=False,
         ),
     ] = None,
@@ -89,15 +95,15 @@ def go_on(
             "--output",
             "-o",
             metavar="FILE.md",
-            help="The new file for the context, or - for stdout, which starts no agent. Default: a file in the user's state folder.",
+            help="A new file for the context; - prints it to stdout and starts no agent. Default: a file in the user's state folder.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Go on with a session in another agent: write it into that agent's own store, and resume it there.
+    """Continue a session in another agent: write it into that agent's own store, and resume it there.
 
-    Stores are only added to. What the agent cannot hold is reported before anything is written. Arguments after -- go to
-    the agent.
+    Sessions are added to the store; nothing in it is changed. Content that the agent cannot hold is reported first.
+    Arguments after -- go to the agent.
     """
     from toolcarry.cli.continue_session import continue_session, undo_session  # noqa: PLC0415 - imports SQLite
 
@@ -134,7 +140,7 @@ def sessions(
         str | None,
         typer.Option(
             metavar="DATE",
-            help="Only sessions that were changed since 2026-01-31, or in the last 7d or 12h.",
+            help="Only sessions that changed since a date, such as 2026-01-31, or in the last 7d or 12h.",
             show_default=False,
         ),
     ] = None,
@@ -142,17 +148,19 @@ def sessions(
         str | None,
         typer.Option(
             metavar="STATE",
-            help="Only sessions that are finished, waiting (for the model to go on), or cut-off (within a call).",
+            help="Only sessions in this state: finished, waiting (for the model), or cut-off (during a call).",
             autocompletion=offer(STATES),
             show_default=False,
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="The most sessions.")] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Maximum number of sessions.")
+    ] = 20,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON per session.")
     ] = False,
 ) -> None:
-    """List the sessions of agents on this machine, the newest first: agent, age, size, state, title, directory and id."""
+    """List the sessions of agents on this machine, newest first: agent, age, size, state, title, directory and id."""
     from toolcarry.cli.sessions_list import list_sessions  # noqa: PLC0415 - imports SQLite
 
     if agent is not None:

@@ -27,12 +27,10 @@ def can_ask() -> bool:
 def pick(found: Sequence[FoundSession], screen: Screen) -> FoundSession:
     """Return the session that the user chooses. Raises ``FileError`` if there is none, or nobody to ask."""
     if not can_ask():
-        raise FileError(
-            "--pick asks a question, and needs a terminal for it; name a session", USAGE
-        )
+        raise FileError("--pick needs a terminal; name a session instead", USAGE)
     rows = newest(found, SHOWN, screen)
     if not rows:
-        raise FileError("no session of an agent was found on this machine", NOT_FOUND)
+        raise FileError("no agent sessions were found on this machine", NOT_FOUND)
     screen.show([table_of(rows, sys.stderr, is_numbered=True)])
     try:
         while True:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LOOK_EVERY: Final = 0.25
 """Seconds between two looks at the file."""
 REST: Final = 3
-"""A survey that took a second is followed by at least this number of seconds without one."""
+"""After a survey that took a second, the next one waits at least this number of seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +140,8 @@ def bar(survey: ContextSurvey, width: int) -> list[RenderableType]:
 def looks(path: Path, model: str | None) -> Iterator[Seen]:
     """Yield the state of a file at once and after each change: more bytes, another file of this name, or none.
 
-    A last line without its end, and a document that is not whole yet, change nothing until they are whole: the figures
-    of a session are not those of half a record.
+    An incomplete last line, or an incomplete document, changes nothing until it is complete, so that figures never
+    cover half a record.
     """
     known: object = None
     is_surveyed = False

@@ -17,22 +17,22 @@ __all__ = ["first_lines"]
 
 
 def first_lines() -> str:
-    """Return eight lines with five commands. On a machine with sessions, each works as it stands."""
+    """Return eight lines with five commands. On a machine with sessions, each command works unchanged."""
     session = newest_session()
     if session is None:
-        head = "No session of an agent is on this machine: FILE is a session file, a request, or a transcript."
+        head = "No agent sessions were found on this machine. FILE is a session file, a request, or a transcript."
         file, target = "FILE", "--in codex --dry-run"
     else:
         age = age_of(datetime.now(UTC) - session.changed)
         place = "directory" if session.is_in(here()) else "machine"
-        head = f"The newest session of this {place} is one of {agent_named(session.agent).title}, changed {age} ago."
+        head = f"The newest session of this {place} is from {agent_named(session.agent).title}, changed {age} ago."
         file, target = as_typed(session.path), target_for(session.agent)
     commands = (
-        ("what fills its context", f"toolcarry inspect {file}"),
-        ("go on in another agent", f"toolcarry continue {file} {target}"),
+        ("see what fills its context", f"toolcarry inspect {file}"),
+        ("continue in another agent", f"toolcarry continue {file} {target}"),
         ("hand it to another model", f"toolcarry carry {file} --max-tokens 5000"),
-        ("a page for a browser", f"toolcarry report {file} -o page.html"),
-        ("the sessions of all agents", "toolcarry sessions"),
+        ("write an HTML report", f"toolcarry report {file} -o page.html"),
+        ("list the sessions of all agents", "toolcarry sessions"),
     )
     width = max(len(what) for what, _ in commands)
     lines = [head, *(f"  {what:<{width}}  {command}" for what, command in commands)]

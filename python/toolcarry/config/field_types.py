@@ -1,6 +1,6 @@
 """The types of the settings: strings and numbers with their limits.
 
-The ``description`` of a type says in errors what is allowed, if the type alone does not say it.
+The ``description`` of a type says in errors what is allowed, where the type alone does not.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ LONGEST_TIMEOUT: Final = 1_000_000
 LONGEST_LIFE: Final = 1_000_000_000
 """Seconds: thirty years. A longer time is probably a mistake."""
 MOST: Final = 1_000_000_000_000
-"""More than any count can reach, within 64 bits."""
+"""A larger number than any count reaches, within 64 bits."""
 
 Count = Annotated[int, Meta(ge=0, le=MOST)]
 Positive = Annotated[int, Meta(ge=1, le=MOST)]
 Limit = Count | Literal["none"]
-"""TOML has no null: ``"none"`` says that there is no limit."""
+"""TOML has no null: ``"none"`` means no limit."""
 TokensOrShare = (
     Count
     | Annotated[
@@ -74,7 +74,7 @@ TimeToLive = Annotated[float, Meta(gt=0, le=LONGEST_LIFE)]
 Text = Annotated[str, Meta(pattern=r"\A[^\x00]*\Z", description="a string without NUL")]
 Name = Annotated[
     str,
-    Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a string that is not empty, on one line"),
+    Meta(pattern=r"\A[^\x00-\x1f\x7f]+\Z", description="a non-empty string on one line"),
 ]
 VariableName = Annotated[
     str,

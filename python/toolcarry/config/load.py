@@ -1,8 +1,8 @@
 """Load the settings from a file, from environment variables that override it, and from the defaults.
 
 The file is never looked for in the working directory, unless its path says so. A variable is ``TOOLCARRY_``, the table
-and the key, as in ``TOOLCARRY_SERVE_PORT=9000``. Its text is a number, true or false, or a list (with commas between) if
-the setting is one; any other value stays a string, which the check refuses as it would in a file. An error names the
+and the key, as in ``TOOLCARRY_SERVE_PORT=9000``. Its text is read as a number, a boolean, or a comma-separated list if
+the setting has that type; any other text stays a string, which is checked like a string in the file. Errors name the
 place and the allowed values.
 """
 
@@ -57,7 +57,7 @@ PATH_VARIABLE: Final = "TOOLCARRY_CONFIG"
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A settings file; one that was asked for must exist."""
+    """A settings file. It must exist if the caller named it."""
 
     path: Path
     is_asked: bool
@@ -136,7 +136,7 @@ def variable_of(path: KeyPath) -> str:
 
 
 class Variable(NamedTuple):
-    """A setting, and the old name of its key that the variable has; empty for the name of today."""
+    """A setting, and the old name of its key if the variable uses that; otherwise empty."""
 
     path: KeyPath
     old: str = ""
@@ -144,7 +144,8 @@ class Variable(NamedTuple):
 
 @cache
 def variables() -> Mapping[str, Variable]:
-    """Return every variable with what it sets, those of old names first. Arrays of tables are for files."""
+    """Return every variable with the setting that it sets, those with old names first. Arrays of tables can be set only
+    in files."""
     old = {
         variable_of((*table, name)): Variable((*table, new), name)
         for table, names in RENAMED.items()
@@ -173,7 +174,8 @@ def read_environment(environment: Mapping[str, str]) -> dict[KeyPath, Any]:
 
 
 def unknown_variables(environment: Mapping[str, str], named: Collection[str] = ()) -> list[str]:
-    """Return the names of the variables that look like settings but are not, unless a setting names them (``named``).
+    """Return the names of the variables that look like settings but are not, except those that a setting names
+    (``named``).
 
     >>> unknown_variables({"TOOLCARRY_SERVE_PROT": "9000", "TOOLCARRY_BACKEND": "rust"})
     ['TOOLCARRY_SERVE_PROT']
@@ -187,7 +189,7 @@ def unknown_variables(environment: Mapping[str, str], named: Collection[str] = (
 
 
 def parse_variable(text: str, kind: inspect.Type | None) -> object:
-    """Return ``text`` as a value of the kind, or unchanged. A word that the kind names is no list of one.
+    """Return ``text`` as a value of the kind, or unchanged. A word that the kind allows is not read as a list.
 
     >>> parse_variable("auto", type_at(("projection", "content")))
     'auto'
@@ -216,7 +218,7 @@ def parse_variable(text: str, kind: inspect.Type | None) -> object:
 
 
 MSGSPEC_PATH: Final = re.compile(r" - at `\$([^`]*)`\Z")
-"""The path in msgspec's message, after any text that it quotes; it has only keys of the schema."""
+"""The path in msgspec's message, after any text that the message quotes. The path has only keys of the schema."""
 STEP: Final = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 MISSING: Final = re.compile(r"Object missing required field `(\w+)`")
 LONGEST_KEY: Final = 80
@@ -246,13 +248,13 @@ def unknown_key(data: Any, path: KeyPath = ()) -> tuple[KeyPath, str] | None:
 
 
 def suggestion(key: str, names: list[str]) -> str:
-    """Return the name that ``key`` probably stands for, as a question."""
+    """Return a question that suggests the name that ``key`` probably stands for."""
     close = get_close_matches(key[:LONGEST_KEY], names, n=1)
     return f"did you mean {close[0]!r}? " if close else ""
 
 
 def place_of(path: KeyPath) -> str:
-    """Return a path as errors show it; its last key may be any text."""
+    """Return a path in the form that errors show; its last key may be any text."""
     last = path[-1]
     if isinstance(last, int) or last.isidentifier():
         return clean_line(dotted(path), 4 * LONGEST_KEY)
@@ -295,9 +297,10 @@ logger = get_logger("toolcarry.config")
 class Loaded:
     """Settings, with the source of each.
 
-    ``file`` is the file that was read, ``None`` if there was none; ``variables`` are the environment variables that
-    were used, and ``unknown`` those that look like settings but are not. ``sources`` has the file's name or the
-    variable for every key that is set, by its path. ``renamed`` has a line for each key with a name of version 0.1.
+    ``file`` is the file that was read, ``None`` if there was none. ``variables`` are the environment variables that
+    were used, and ``unknown`` those that look like settings but are not. ``sources`` has, for the path of every key
+    that is set, the name of the file or the variable. ``renamed`` has a line for each key that still has its name from
+    version 0.1.
     """
 
     config: Config
@@ -312,17 +315,17 @@ class Loaded:
         for line in self.renamed:
             logger.warning("%s", line)
         for name in self.unknown:
-            logger.warning("%s: there is no such setting", name)
+            logger.warning("%s: unknown setting, ignored", name)
 
 
 def load_config(path: str | os.PathLike[str] | None = None) -> Config:
     """Load the settings from ``path``, else from ``$TOOLCARRY_CONFIG``, else from the user's configuration folder.
 
-    That is ``$XDG_CONFIG_HOME/toolcarry/toolcarry.toml`` or ``~/.config/toolcarry/toolcarry.toml`` (macOS:
+    The user's file is ``$XDG_CONFIG_HOME/toolcarry/toolcarry.toml`` or ``~/.config/toolcarry/toolcarry.toml`` (macOS:
     ``~/Library/Application Support/toolcarry/toolcarry.toml``, Windows: ``%APPDATA%\\toolcarry\\toolcarry.toml``), never
-    the working directory. Variables such as ``TOOLCARRY_SERVE_PORT`` override the file.
-    Raises ``ConfigError``, with the place and the allowed values, for a setting that is not allowed, and for a file
-    that was named but does not exist. If the user has no file, the defaults are used.
+    a file in the working directory. Variables such as ``TOOLCARRY_SERVE_PORT`` override the file.
+    Raises ``ConfigError`` for a setting that is not allowed, with its place and the allowed values, and for a named
+    file that does not exist. Without any file, the defaults are used.
 
     >>> load_config("nowhere.toml")
     Traceback (most recent call last):
@@ -336,7 +339,7 @@ def load_config(path: str | os.PathLike[str] | None = None) -> Config:
 def parse_config(
     text: str, *, name: str = "toolcarry.toml", environment: Mapping[str, str] | None = None
 ) -> Config:
-    """Return the settings of a TOML text, which errors call ``name``. Only the given environment is read.
+    """Return the settings in a TOML text; errors refer to it by ``name``. Only the given environment is read.
 
     >>> parse_config("[serve]\\nport = 9000").serve.port
     9000
@@ -378,7 +381,7 @@ def load_bytes(
 
 
 def read_file(place: SettingsFile) -> bytes | None:
-    """Return the bytes of a settings file; ``None`` if it does not exist and was not asked for."""
+    """Return the bytes of a settings file; ``None`` if it does not exist and the caller did not name it."""
     try:
         return place.path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -392,7 +395,7 @@ def read_file(place: SettingsFile) -> bytes | None:
 
 
 def label(path: Path) -> str:
-    """Return a file's name as errors show it."""
+    """Return a file's name in the form that errors show."""
     return clean_line(str(path), 400)
 
 
@@ -422,7 +425,7 @@ def parse_toml(text: str, name: str) -> dict[str, Any]:
 
 
 def build(data: dict[str, Any], name: str, given: Mapping[KeyPath, Any]) -> Config:
-    """Return the settings of a file's values, overridden by those of the environment."""
+    """Return the settings with a file's values, overridden by those of the environment."""
     if found := unknown_key(data):
         raise ConfigError(f"{name}: {place_of(found[0])}: {found[1]}")
     for path, value in given.items():
@@ -438,7 +441,7 @@ def build(data: dict[str, Any], name: str, given: Mapping[KeyPath, Any]) -> Conf
 
 
 def put(data: dict[str, Any], path: KeyPath, value: object) -> None:
-    """Set the value at a path; if another value is in the way, the error names that one."""
+    """Set the value at a path. If another value is in the way, the error names that value."""
     *tables, last = map(str, path)
     table: object = data
     for key in tables:

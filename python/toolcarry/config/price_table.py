@@ -9,16 +9,18 @@ from toolcarry.types.prices import MOST_PRICE, CacheMatching, PriceModel
 
 
 class ModelPrice(Table, frozen=True):
-    """``[[prices]]``: what a provider charges for the input of a model, in place of the built-in price model.
+    """``[[prices]]``: what a provider charges for the input of a model; replaces the built-in price model.
 
-    ``model``: the model's name or its beginning, up to the end of a part; ``"*"`` for each model that no other entry names.
-    ``match``: how the cache finds the beginning of a request: ``"marks"`` (up to a mark in it), ``"prefix"`` (any common
-    beginning), or ``"none"`` (no cache).
-    ``cache_write``: the price of a token that is written into the cache, in parts of the price of a token that no cache has.
-    ``cache_read``: the price of a token that is read from the cache, in the same parts; needed unless ``match`` is ``"none"``.
-    ``input``: dollars for a million tokens that no cache has; without it, costs are told in tokens alone.
-    ``ttl``: seconds after the last use for which the cache keeps a beginning; without it, that is not known.
-    ``least_tokens``: the cache keeps no shorter beginning.
+    ``model``: the model's name, or whole parts from its beginning, as ``gpt-5`` for ``gpt-5-mini``; ``"*"`` for every
+    model that no other entry matches.
+    ``match``: how the cache matches a request with earlier ones: ``"marks"`` (up to a mark in the request),
+    ``"prefix"`` (any common prefix), or ``"none"`` (no cache).
+    ``cache_write``: the price of a token written to the cache, relative to the price of an uncached token.
+    ``cache_read``: the price of a token read from the cache, relative to the price of an uncached token; required
+    unless ``match`` is ``"none"``.
+    ``input``: dollars per million uncached tokens; without it, costs are reported in tokens only.
+    ``ttl``: seconds that the cache keeps a prefix after its last use; by default not known.
+    ``least_tokens``: the shortest prefix that the cache keeps, in tokens.
     """
 
     model: Name
@@ -32,7 +34,7 @@ class ModelPrice(Table, frozen=True):
     def __post_init__(self) -> None:
         if self.match != "none" and self.cache_read is None:
             raise ValueError(
-                f"cache_read: is missing with match {self.match!r}; allowed: a number from 0 to {MOST_PRICE:,}"
+                f"cache_read: is required with match {self.match!r}; allowed: a number from 0 to {MOST_PRICE:,}"
             )
         try:
             self.price()

@@ -61,7 +61,7 @@ def settings_page() -> str:
 
 
 def policy_table(kind: type[ResultPolicy], without: type[ResultPolicy] | None = None) -> str:
-    """Return the table of a policy's fields, without those that mean the same in another one."""
+    """Return the table of a policy's fields, without those that mean the same in another policy."""
     shared = {field.name: field.doc for field in without.declared} if without else {}
     rows = [
         (field.name, f"`{spelled(field.hint)}`", default_of(field), field.doc)
@@ -77,7 +77,7 @@ def default_of(field: Field) -> str:
 
 
 def spelled(hint: Any) -> str:
-    """Return a type with what its aliases stand for, and the values of a ``Literal`` in its place.
+    """Return a type with its aliases resolved, and with the values of a ``Literal`` in its place.
 
     >>> from typing import Literal
     >>> spelled(Literal["auto", "off"] | tuple[str, ...] | None)
@@ -109,7 +109,7 @@ KEY_TITLES: Final = ("key", "default", "meaning")
 
 
 def file_tables() -> Iterator[str]:
-    """Yield a section for each table of the settings file, with its keys, their defaults, and what they mean."""
+    """Yield a section for each table of the settings file: its keys, their defaults and their meaning."""
     for struct in structs():
         docs = dict(entries(struct.cls.__doc__))
         intro = " ".join((struct.cls.__doc__ or "").split("\n\n")[0].split()).replace("``", "`")
@@ -130,7 +130,7 @@ def file_tables() -> Iterator[str]:
 
 
 def sentence(intro: str) -> str:
-    """Return what a table is for, as a sentence."""
+    """Return the purpose of a table as a sentence."""
     text = intro.partition(": ")[2].partition(". ")[0].rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 
@@ -157,7 +157,7 @@ def table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 PIPE: Final = r"\|"
-"""A character of a cell that would end it, as Markdown spells it."""
+"""The character that would end a cell of a table, escaped for Markdown."""
 
 
 def row(cells: Sequence[str]) -> str:

@@ -17,13 +17,14 @@ logger = get_logger("toolcarry.config")
 
 
 class ReloadingConfig(Watching):
-    """The settings of a file, now: ``current`` is replaced when the file changes. Needs the extra ``reload``.
+    """The current settings of a file: ``current`` is replaced when the file changes. Needs the extra ``reload``.
 
-    ``path`` and the errors at the start are those of ``load_config``. After that nothing raises: a file that is
-    broken, empty or missing is logged once and counted in ``failures``, and the settings stay unchanged.
-    ``on_change`` is called with the new settings, in the thread that watches the file; its errors are logged and counted as well.
-    The environment still overrides the file. As a context manager, or between ``start`` and ``stop``, a thread watches
-    the file's folder. ``current`` may be read in any thread; read it once to get settings of the same state of the file.
+    ``path`` is found, and errors are raised at the start, as in ``load_config``. Later changes never raise: a file that
+    is broken, empty or missing is logged once and counted in ``failures``, and the settings stay unchanged.
+    ``on_change`` is called with the new settings, in the thread that watches the file; its errors are logged and
+    counted as well. The environment still overrides the file. As a context manager, or between ``start`` and ``stop``,
+    a thread watches the file's folder. ``current`` may be read in any thread; read it once for settings that belong
+    together.
 
     >>> with ReloadingConfig() as settings:  # doctest: +SKIP
     ...     serve(settings.current.serve)
@@ -45,7 +46,7 @@ class ReloadingConfig(Watching):
         loaded.warn()
         self.current: Config = loaded.config
         self.failures = 0
-        """The number of changes that could not be applied, or at which ``on_change`` failed."""
+        """The number of changes that could not be applied, or whose ``on_change`` call failed."""
 
     def _look(self) -> None:
         """Apply the file if it has changed."""
@@ -63,27 +64,27 @@ class ReloadingConfig(Watching):
         try:
             config = self._read(place, state)
         except ConfigError as error:
-            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message says enough
+            logger.error("%s; the settings are unchanged", error)  # noqa: TRY400 - the message says enough
             self.failures += 1
             return
         if config == self.current:
             return
         self.current = config
-        logger.info("%s: the settings were loaded again", label(place.path))
+        logger.info("%s: reloaded the settings", label(place.path))
         if self._on_change is None:
             return
         try:
             self._on_change(config)
         except Exception as error:  # noqa: BLE001 - the host's function must not stop the watching
             logger.error(  # noqa: TRY400 - its text may contain anything
-                "%s: on_change raised %s; the settings are the new ones",
+                "%s: on_change raised %s; the new settings are in effect",
                 label(place.path),
                 type(error).__name__,
             )
             self.failures += 1
 
     def _read(self, place: SettingsFile, state: bytes | str | None) -> Config:
-        """Return the settings of the state that was seen. Raises ``ConfigError`` if there are none."""
+        """Return the settings in the given state of the file. Raises ``ConfigError`` if there are none."""
         if isinstance(state, str):
             raise ConfigError(state)
         if not state:  # a writer may empty the file before it writes

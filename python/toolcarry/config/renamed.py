@@ -1,4 +1,4 @@
-"""Keys of version 0.1 that have another name since 0.2. A file or a variable with the old name still works."""
+"""Keys of version 0.1 that were renamed in 0.2. Files and variables with the old names still work."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ RENAMED: Final[Mapping[tuple[str, ...], Mapping[str, str]]] = {
 NEW_VALUES: Final[Mapping[str, Mapping[str, str]]] = {
     "fill": {"newest": "sections", "novel": "auto"}
 }
-"""The values that those of an old key have become."""
+"""The new values for the values of an old key."""
 
 
 def new_value(old: str, value: Any) -> Any:
-    """Return the value that one of an old key is now.
+    """Return the new value for the value of an old key.
 
     >>> new_value("fill", "newest"), new_value("window", 5)
     ('sections', 5)
@@ -32,9 +32,9 @@ def new_value(old: str, value: Any) -> Any:
 
 
 def rename(data: Mapping[str, Any], name: str) -> list[str]:
-    """Give old keys of a settings file their new names, in place; return a line about each.
+    """Rename old keys of a settings file in place; return a line about each.
 
-    Raises ``ConfigError`` for a table with both. ``name`` is that of the file.
+    Raises ``ConfigError`` for a table with both names of a key. ``name`` is the name of the file.
 
     >>> rename({"projection": {"window": 200_000}}, "a.toml")
     ['a.toml: projection.window is called window_tokens since version 0.2']
@@ -49,7 +49,7 @@ def rename(data: Mapping[str, Any], name: str) -> list[str]:
                 place = ".".join((*path, old))
                 if new in table:
                     raise ConfigError(
-                        f"{name}: {place}: is not allowed together with {new}, which is its name since version 0.2"
+                        f"{name}: {place}: is the old name of {new}, which is set too; remove it"
                     )
                 table[new] = new_value(old, table.pop(old))
                 found.append(f"{name}: {place} is called {new} since version 0.2")

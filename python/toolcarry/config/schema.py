@@ -28,7 +28,7 @@ KeyPath = tuple[str | int, ...]
 
 WORDS: Final[Mapping[type[inspect.Type], str]] = {
     inspect.BoolType: "true, false",
-    inspect.VarTupleType: "a list of texts",
+    inspect.VarTupleType: "a list of strings",
     inspect.StructType: "a table",
     inspect.DictType: "tables",
 }
@@ -41,7 +41,7 @@ def root() -> inspect.Type:
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a path as errors show it.
+    """Return a path in the form that errors show.
 
     >>> dotted(("serve", "upstreams", 0, "url"))
     'serve.upstreams[0].url'
@@ -51,7 +51,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
-    """Return the types that a value may have, without their constraints, and without null, which TOML can't write."""
+    """Return the types that a value may have, without constraints, and without null, which TOML does not have."""
     if isinstance(kind, inspect.Metadata):
         yield from alternatives(kind.type)
     elif isinstance(kind, inspect.UnionType):
@@ -62,12 +62,12 @@ def alternatives(kind: inspect.Type) -> Iterator[inspect.Type]:
 
 
 def struct_of(kind: inspect.Type) -> inspect.StructType | None:
-    """Return the table that a value may be."""
+    """Return the table type that a value may have."""
     return next((each for each in alternatives(kind) if isinstance(each, inspect.StructType)), None)
 
 
 def item_of(kind: inspect.Type) -> inspect.Type | None:
-    """Return the types that the items of a value may have, if it may be an array."""
+    """Return the types of the items of a value, if it may be an array."""
     arrays = (each for each in alternatives(kind) if isinstance(each, inspect.VarTupleType))
     return next((each.item_type for each in arrays), None)
 
@@ -133,7 +133,7 @@ def allowed(kind: inspect.Type | None) -> str:
     if isinstance(kind, inspect.FloatType):
         return f"a number {interval(kind)}"
     if isinstance(kind, inspect.StrType):
-        return "a string that is not empty" if kind.min_length else "a string"
+        return "a non-empty string" if kind.min_length else "a string"
     if isinstance(kind, inspect.VarTupleType) and struct_of(kind.item_type):
         return "an array of tables"
     return "nothing" if kind is None else WORDS[type(kind)]

@@ -1,4 +1,4 @@
-"""The base of the tables of the settings, and the keys that a table has for the fields of a policy."""
+"""The base class of the settings tables, and the keys that a table has for the fields of a policy."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["HoldsPolicy", "Table", "holds", "limit"]
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table of the settings, which is checked when it is loaded.
+    """A table of the settings; it is checked when it is loaded.
 
-    ``__post_init__`` checks how keys depend on one another. It raises a ``ValueError`` that begins with one of the keys
-    and a colon; the loader adds the place of the table.
+    ``__post_init__`` checks keys that depend on one another. It raises a ``ValueError`` that begins with one of the
+    keys and a colon; the loader adds the place of the table.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -30,7 +30,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def limit(value: Any) -> Any:
-    """Return the value of a policy's field: ``"none"`` is no limit.
+    """Return the value of a policy's field; ``"none"`` means no limit.
 
     >>> limit(2_000), limit("none") == NO_LIMIT, limit(None), limit("80%")
     (2000, True, None, '80%')
@@ -41,9 +41,9 @@ def limit(value: Any) -> Any:
 def holds(
     kind: type[ResultPolicy], *left_out: str, **defaults: Any
 ) -> Callable[[type[HoldsPolicy]], type[HoldsPolicy]]:
-    """Give a table a key for each field of a policy but those left out and ``rules``, after its own keys.
+    """Add a key to a table, after its own keys, for each field of a policy except ``rules`` and those left out.
 
-    The keys have the defaults of the fields, or those given here.
+    The keys have the defaults given here, or those of the fields.
     """
 
     def give(table: type[HoldsPolicy]) -> type[HoldsPolicy]:
@@ -78,7 +78,8 @@ class HoldsPolicy(Table, frozen=True):
     policy_keys: ClassVar[tuple[str, ...]]
 
     def fields(self) -> dict[str, Any]:
-        """The fields of the policy, by their names. A destination is still a name, which a user may have defined."""
+        """The fields of the policy, by their names. A destination is still only a name, which may be one that the user
+        defined."""
         limits = {
             field.name
             for field in self.policy_kind.declared
@@ -96,7 +97,7 @@ KEY_TYPES: Final[Mapping[str, Any]] = {
     "prices": Name | None,
     "window_tokens": Count | None,
 }
-"""The types of keys whose fields take values that a file can't hold, or have checks that need one."""
+"""The types of keys whose fields have values that a file can't hold, or checks that need a type of their own."""
 
 
 def key_type(field: Field, kind: type[ResultPolicy]) -> Any:

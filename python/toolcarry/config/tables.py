@@ -68,14 +68,13 @@ def check_names(table: str, names: Iterable[str], key: str = "name") -> None:
 
     >>> check_names("upstreams", ["a", "b", "a"])
     Traceback (most recent call last):
-    ValueError: upstreams[2].name: 'a' is not allowed; allowed: a name that upstreams[0] does not have
+    ValueError: upstreams[2].name: 'a' is already taken by upstreams[0]
     """
     first: dict[str, int] = {}
     for index, name in enumerate(names):
         if first.setdefault(name, index) != index:
             raise ValueError(
-                f"{table}[{index}].{key}: {name!r:.80} is not allowed; "
-                f"allowed: a {key} that {table}[{first[name]}] does not have"
+                f"{table}[{index}].{key}: {name!r:.80} is already taken by {table}[{first[name]}]"
             )
 
 
@@ -84,19 +83,19 @@ class Summarize(HoldsPolicy, frozen=True):
     """``[thinking.summarize]``: the context for a new backend after a switch, and the summary of the dialogue.
 
     ``enabled``: true to carry a conversation over when its backend changes.
-    ``summarizer``: who writes the summary: ``"extractive"`` (offline), ``"litellm"`` (the extra of that name), ``"none"``, or
-    a callable of your own as ``"package.module:callable"``.
-    ``model``: the model for ``"litellm"``, which requires it.
+    ``summarizer``: what writes the summary: ``"extractive"`` (offline), ``"litellm"`` (needs the extra ``litellm``),
+    ``"none"``, or your own callable as ``"package.module:callable"``.
+    ``model``: the model that ``"litellm"`` uses; required for ``"litellm"``.
     ``instructions``: the instructions for the summarizer; empty for the built-in ones.
     ``timeout``: seconds that a summary may take, > 0.
     ``retries``: the number of further attempts after a failed summary.
-    ``compact_at``: the share of a model's window, 0 to 1, at which a conversation starts again with a summary, as after a
-    switch; 0 for never.
+    ``compact_at``: the share of the model's window, 0 to 1, at which the conversation restarts from a summary, as after
+    a switch; 0 for never.
     ``include_tool_context``: true to carry tool results in addition to the summary.
 
-    The other keys are the fields of a ``CarryPolicy``, but for ``references``, which ``[serve] retrieval_rounds`` decides. The
-    default of ``max_chars`` is 60,000, unless ``max_tokens`` is set. Without a limit on one result, each is carried in
-    full if all of them fit into the total, and otherwise up to 2,000 characters.
+    The other keys are the fields of ``CarryPolicy``, except ``references``, which ``[serve] retrieval_rounds``
+    determines. ``max_chars`` defaults to 60,000 unless ``max_tokens`` is set. Without a limit on one result, results
+    are carried in full if all of them fit into the total; otherwise each is cut to 2,000 characters.
 
     >>> Summarize().max_chars, Summarize(max_tokens=8_000).max_chars
     (60000, None)
@@ -142,12 +141,13 @@ class Thinking(Table, frozen=True):
 
 
 class DedupRule(Table, frozen=True):
-    """``[[dedup.rules]]``: the rules of superseding, for some tools. The keys are those of a ``Rule``.
+    """``[[dedup.rules]]``: a rule about which results of some tools supersede others; its keys are the fields of
+    ``Rule``.
 
     ``tools``: a name or a list of names; ``*`` and ``?`` are wildcards.
     ``kind``: ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
-    ``key``: the argument, or a list of arguments, by which calls are distinguished.
-    ``keep``: the calls of one key that stay: ``"last"``, ``"all"``, ``"first"``, ``"none"``.
+    ``key``: the argument, or a list of arguments, that identifies the target of a call.
+    ``keep``: which calls with the same target to keep: ``"last"``, ``"all"``, ``"first"`` or ``"none"``.
     ``max_result_chars``: the limit on one result of these tools, in characters, or ``"none"``.
     """
 
@@ -175,8 +175,8 @@ class DedupRule(Table, frozen=True):
 class Dedup(Table, frozen=True):
     """``[dedup]``: the rules by which newer results supersede older ones.
 
-    ``preset``: the built-in rules; ``"careful"`` keeps every edit of a file until the file is written or
-    read in full, and can't be combined with ``rules``.
+    ``preset``: the built-in rules to use: ``"default"``, or ``"careful"``, which keeps every edit of a file until the
+    file is written or read in full again, and can't be combined with ``rules``.
     ``rules``: ``[[dedup.rules]]``, which come before the built-in ones.
 
     >>> Dedup(preset="careful").policy_rules()
@@ -201,7 +201,7 @@ class Dedup(Table, frozen=True):
 
 @holds(ProjectPolicy, "references", repair=True)
 class Projection(HoldsPolicy, frozen=True):
-    """``[projection]``: the smaller version of every request.
+    """``[projection]``: how every request is made smaller.
 
     ``enabled``: true to project requests.
 
@@ -233,8 +233,8 @@ class RedactionRule(Table, frozen=True):
     """``[[redaction.rules]]``: additional kinds of secrets.
 
     ``name``: the unique name under which matches are counted.
-    ``pattern``: a regular expression in RE2 syntax; its group ``secret`` is replaced, or else the whole
-    match.
+    ``pattern``: a regular expression in RE2 syntax; its group ``secret`` is replaced, or the whole match if there is no
+    such group.
     ``keywords``: the pattern is tried only on texts that contain one of these.
     """
 
@@ -265,12 +265,12 @@ class Upstream(Table, frozen=True):
     ``name``: its unique name.
     ``url``: its address, ``http://`` or ``https://``, without the path of the API.
     ``shape``: the API that it serves: ``"anthropic"``, ``"openai"`` or ``"ollama"``.
-    ``models``: the models whose requests it gets; ``*`` and ``?`` are wildcards.
-    ``model``: the model that it is asked for if a request names one that is not in ``models``, as after a switch; empty
-    to pass on any name.
+    ``models``: the models whose requests go to this upstream; ``*`` and ``?`` are wildcards.
+    ``model``: the model to ask for if a request names one that is not in ``models``, as after a switch; empty to pass
+    on every name unchanged.
     ``api_key_env``: the environment variable with its API key; if empty, the client's own key is passed on.
     ``timeout``: seconds to wait for its answer, > 0.
-    ``destination``: for whom its requests are repaired; if not set, the one of ``[projection]``.
+    ``destination``: the destination that its requests are repaired for; by default that of ``[projection]``.
     """
 
     name: Name
@@ -297,16 +297,17 @@ class Serve(Table, frozen=True):
     ``port``: the port, 0 to 65535; 0 for any free port.
     ``default``: the name of the upstream for models that no upstream lists; empty for the first upstream.
     ``max_body_bytes``: the longest body of a request, in bytes, >= 1.
-    ``body_timeout``: seconds that the head of a request may take to arrive, and then its body, > 0.
+    ``body_timeout``: seconds that the head of a request may take to arrive, and the same again for its body, > 0.
     ``control_listen``: the address of ``/switch`` and ``/metrics``, as ``host:port``; empty for ``127.0.0.1`` and the
     port after ``port``. An address that other machines reach needs ``token_env``.
     ``token_env``: the environment variable with the token that ``/switch`` requires; empty for no token.
-    ``allowed_hosts``: the host names with a dot that clients use for the proxy, as in their ``Host`` header. Addresses,
-    names without a dot, and those that end in ``.local``, ``.internal`` and ``.localhost`` are always allowed.
-    ``allowed_origins``: the pages and desktop applications that may send requests, as in their ``Origin`` header.
+    ``allowed_hosts``: host names with a dot that clients may use for the proxy, as in their ``Host`` header. IP
+    addresses, names without a dot, and names that end in ``.local``, ``.internal`` or ``.localhost`` are always
+    allowed.
+    ``allowed_origins``: the web pages and desktop applications that may send requests, as in their ``Origin`` header.
     ``tenant_header``: the header that names the tenant; empty if there are no tenants.
-    ``retrieval_rounds``: how often in one request the proxy itself answers a model that asks for a left-out result, 0 to 20;
-    0 for never.
+    ``retrieval_rounds``: how many times per request the proxy itself answers a model that asks for a result that was
+    left out, 0 to 20; 0 for never.
     ``upstreams``: ``[[serve.upstreams]]``, the backends.
     """
 
@@ -327,7 +328,7 @@ class Serve(Table, frozen=True):
         names = [upstream.name for upstream in self.upstreams]
         check_names("upstreams", names)
         if self.default and self.default not in names:
-            listed = ", ".join(map(repr, names)) or "the name of an upstream, and none is defined"
+            listed = ", ".join(map(repr, names)) or "the name of an upstream; none is defined"
             raise ValueError(f"default: {self.default!r:.80} is not allowed; allowed: {listed}")
         host, port = self.control_address()
         if port and (port == self.port or port > 65_535):
@@ -391,19 +392,20 @@ def is_plain_url(text: str) -> bool:
 
 
 class Sessions(Table, frozen=True):
-    """``[sessions]``: the memory of each conversation, by which a switch is recognised.
+    """``[sessions]``: what is remembered about each conversation, so that a switch can be recognised.
 
-    ``max_bytes``: the memory for it, in bytes, >= 1; the least recently used conversation is
-    evicted first. If sessions are stored in the history, evicted ones are still there.
-    ``max_entries``: the largest number of conversations, >= 1.
-    ``ttl``: seconds after its last request for which a conversation is remembered, > 0.
-    ``single_user``: true if all requests come from one user, with any key or none; false if only the key
-    identifies the user, so that nothing is remembered about requests without a key. If it is not set, the key identifies
-    the user, and requests without a key come from one user if ``[serve] host`` is an address of this machine,
-    ``tenant_header`` and ``allowed_hosts`` are empty, and the requests have no header that another proxy adds, no cookie
-    and no header for a key or token. Set false behind a proxy that adds no header, which can't be seen.
+    ``max_bytes``: the memory limit, in bytes, >= 1; the least recently used conversation is evicted first. If sessions
+    are stored in the history, evicted ones can still be read from there.
+    ``max_entries``: the maximum number of conversations, >= 1.
+    ``ttl``: seconds that a conversation is remembered after its last request, > 0.
+    ``single_user``: true if all requests come from one user, with any key or none; false if only the key identifies the
+    user, so that nothing is remembered about requests without a key. If not set, the key identifies the user, and
+    requests without a key count as those of one user if ``[serve] host`` is an address of this machine,
+    ``tenant_header`` and ``allowed_hosts`` are empty, and the requests have no header that another proxy adds, no
+    cookie, and no header for a key or token. Set this to false behind a proxy that adds no header, since such a proxy
+    can't be detected.
     ``guess_conversation``: true to identify a conversation without an id by its client and its beginning; two
-    that begin alike are distinguished as soon as they differ.
+    conversations that begin alike are distinguished as soon as they differ.
     """
 
     max_bytes: Positive = 256 * 1_024 * 1_024
@@ -417,14 +419,15 @@ class ToolCache(Table, frozen=True):
     """``[tool_cache]``: a cache of tool definitions, for requests that come without them.
 
     ``enabled``: true to cache definitions.
-    ``ttl``: seconds after their last use for which they are kept, > 0.
-    ``max_bytes``: the memory for them, in bytes, >= 1; the least recently used are evicted first.
-    ``max_entries``: the largest number of entries, >= 1, in memory and in the file.
-    ``when``: when they are restored: ``"always"``, ``"tool_conversation"`` (if the conversation
-    already holds tool calls) or ``"never"``. A client that sends its tools only once needs ``"always"``.
+    ``ttl``: seconds that definitions are kept after their last use, > 0.
+    ``max_bytes``: the memory limit, in bytes, >= 1; the least recently used definitions are evicted first.
+    ``max_entries``: the maximum number of entries, >= 1, in memory and in the file.
+    ``when``: when definitions are restored: ``"always"``, ``"tool_conversation"`` (if the conversation already has tool
+    calls) or ``"never"``. A client that sends its tools only once needs ``"always"``.
     ``empty_means_absent``: true to treat an empty list of tools like a missing one.
-    ``path``: the SQLite file that keeps them after the process ends; empty for none.
-    ``redis_url``: the Redis, 6.2 or newer, that several processes share; empty for none. Not allowed with ``path``.
+    ``path``: the SQLite file that keeps definitions after the process ends; empty for none.
+    ``redis_url``: the Redis server, version 6.2 or newer, that several processes share; empty for none. Not allowed
+    with ``path``.
     """
 
     enabled: bool = True
@@ -447,14 +450,14 @@ class History(Table, frozen=True):
     """``[history]``: the store of the canonical history.
 
     ``target``: a file, or ``postgresql://...``; empty for none.
-    ``busy_timeout``: seconds to wait while others use it, >= 0.
-    ``canonical_mode``: ``"on"`` records requests and answers, and puts results of the history in place of nulls and
-    placeholders; ``"shadow"`` records them and the differences that this would make, and leaves requests unchanged. Both
-    need ``target``.
-    ``rollout_percent``: the percentage of conversations to which ``canonical_mode`` applies, 0 to 100, always the same
-    ones; for the others it is ``"off"``.
-    ``on_truncated_write``: what happens to a result that was already cut when it came: ``"count"`` counts it,
-    ``"warn"`` also logs it, ``"raise"`` leaves it out.
+    ``busy_timeout``: seconds to wait while other processes use the store, >= 0.
+    ``canonical_mode``: ``"on"`` records requests and answers, and replaces nulls and placeholders with results from the
+    history; ``"shadow"`` records them and what this would have changed, but leaves requests unchanged. Both need
+    ``target``.
+    ``rollout_percent``: the percentage of conversations that ``canonical_mode`` applies to, 0 to 100; these are always
+    the same ones, and for all others the mode is ``"off"``.
+    ``on_truncated_write``: what to do with a result that was already cut when it arrived: ``"count"`` stores and counts
+    it, ``"warn"`` also logs it, ``"raise"`` does not store it.
 
     >>> History(target="history.db", canonical_mode="shadow", rollout_percent=5).on_truncated_write
     'warn'
@@ -474,14 +477,14 @@ class History(Table, frozen=True):
 
 
 class Config(Table, frozen=True):
-    """All settings, as ``toolcarry.toml`` has them; every one has a default. Frozen, compared by content.
+    """All settings of ``toolcarry.toml``; each has a default. Frozen, compared by content.
 
     Each table is documented in its class: ``thinking`` (where ``thinking.summarize`` is a ``Summarize``),
     ``dedup``, ``projection``, ``sessions``, ``tool_cache``, ``history``, ``redaction``, ``serve``.
-    ``prices``: ``[[prices]]``, the prices of models, in place of the built-in ones.
-    ``destinations``: ``[destinations.NAME]``, destinations of your own: ``base`` is the name of another one, and the
-    other keys are the rules that differ (``toolcarry.types.destinations.RULES``).
-    Values are checked when settings are loaded; a ``Config`` that is made in code is not checked.
+    ``prices``: ``[[prices]]``, prices of models, which replace the built-in ones.
+    ``destinations``: ``[destinations.NAME]``, your own destinations: ``base`` names the destination to start from, and
+    the other keys are the rules that differ (``toolcarry.types.destinations.RULES``). Values are checked when settings
+    are loaded; a ``Config`` that you make in code is not checked.
 
     >>> Config().thinking.summarize.max_chars
     60000
@@ -516,7 +519,7 @@ class Config(Table, frozen=True):
         return hash((*tables, repr(self.destinations)))
 
     def own_destinations(self) -> tuple[Destination, ...]:
-        """The destinations of ``[destinations]``. Raises ``ValueError`` for one that is not allowed."""
+        """The destinations of ``[destinations]``. Raises ``ValueError`` if one of them is not allowed."""
         found: list[Destination] = []
         for name, given in self.destinations.items():
             rules = {key: value for key, value in given.items() if key != "base"}
@@ -552,7 +555,8 @@ class Config(Table, frozen=True):
         return self.thinking.summarize.policy(self.dedup.policy_rules())
 
     def projection_policy(self) -> ProjectPolicy:
-        """The policy of projections: ``[projection]`` and ``[dedup]``, and the price that is set for its model.
+        """The policy of projections: ``[projection]`` and ``[dedup]``, with the price that is set for the policy's
+        model.
 
         >>> Config().projection_policy().repair
         True

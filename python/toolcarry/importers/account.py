@@ -1,4 +1,4 @@
-"""The account of an import: the texts of a producer's files that are in no message, and so would be lost in silence.
+"""The account of an import: it finds texts in a producer's files that are in no message and would be lost silently.
 
 An importer reads the members that it knows. If a producer renames one, or adds one, nothing of it is in the imported
 messages. So each text of the input is looked for in them. One that is missing must stand in a part or a record that is
@@ -61,7 +61,7 @@ def texts_of(value: object) -> Iterator[str]:
 
 
 class Balance(NamedTuple):
-    """What an account comes to."""
+    """The result of an account."""
 
     missing: dict[int, JsonObject]
     """The object with the first missing text of an item, by the item's position."""

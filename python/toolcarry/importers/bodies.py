@@ -29,7 +29,7 @@ class ImportedBody(NamedTuple):
 
 
 def import_body(body: bytes, given: Import) -> ImportedBody:
-    """Return the imported messages of a document, or of JSONL, of which one message replaces each line.
+    """Return the imported messages of a document, or of JSONL, where one message replaces each line.
 
     Lines at the end that hold no message are left out.
 

@@ -110,7 +110,7 @@ def recognise(items: Iterable[Any]) -> ConversationImporter | None:
 
 
 def folding_of(item: Any) -> Importer | None:
-    """Return the importer of messages that has to see all of them for the sake of this one, such as a summary of others."""
+    """Return the importer that must see all messages because of this one, such as a summary of others."""
     message = as_object(item) or {}
     return next((each for each in FOLDING if each.folds(message)), None)
 
@@ -141,12 +141,12 @@ class Import:
         self._places: dict[int, tuple[str, bool]] = {}
         """The scopes of messages, and true for those on the active branch, where they are not the usual ones."""
         self._written_by_client: dict[int, JsonObject] = {}
-        """The members that tell what the client wrote, by the positions of its messages."""
+        """The members that say what the client wrote, by the positions of its messages."""
         self._items: Sequence[Any] = ()
         self._count = 0
         self._account = Account()
         self._imported = array("Q")
-        """The positions of the messages that importers read, of which the account is made."""
+        """The positions of the messages that importers read; the account covers these."""
         self._silent = array("Q")
         """The positions of those that are known to say nothing."""
         self.producer: ConversationImporter | None = None

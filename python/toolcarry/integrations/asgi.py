@@ -51,7 +51,7 @@ ASKED_MODEL: Final = "toolcarry.asked_model"
 SIGNATURES: Final = frozenset(
     ("content-digest", "content-md5", "digest", "signature", "x-amz-content-sha256")
 )
-"""Headers that hold a hash of the body: with another body the request would be refused."""
+"""Headers with a hash of the body: if the body changed, the request would be refused."""
 
 
 def is_model_path(path: str) -> bool:
@@ -71,13 +71,13 @@ class SentRequest(NamedTuple):
 
 
 class ToolCarryMiddleware:
-    """Puts a ``RequestPipeline`` in front of an ASGI application. No request fails because of it.
+    """Puts a ``RequestPipeline`` in front of an ASGI application. It never makes a request fail.
 
     ``identify`` returns the identity of a request; for bodies of 64 KiB and more it is called in a worker thread. Only
     ``POST`` requests with a JSON body are read, and only if ``matches`` is true for their path. Compressed and signed
-    bodies are passed on unchanged, and so are bodies of more than ``max_body_bytes``; with ``refuse_large``, these are
-    answered with 413. The application finds the ``SentRequest`` of a changed body in the scope; with ``tells_all``, of every
-    body that was read.
+    bodies are passed on unchanged. Bodies of more than ``max_body_bytes`` are passed on unchanged too, or with
+    ``refuse_large`` answered with status 413. If the body was changed, the application finds the ``SentRequest`` in the
+    scope; with ``tells_all``, it does for every body that was read.
 
     If the window of the model is known, the response says how much of it the request takes, in ``x-toolcarry-context-``
     headers: ``used``, ``limit``, ``remaining``, ``level``, ``label`` and ``exact``. The current span of OpenTelemetry, if

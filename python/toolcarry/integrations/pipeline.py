@@ -1,7 +1,7 @@
 """The request pipeline, the same for every host: restore results and tools, switch the conversation, project.
 
-No request fails here. If a step fails or takes too long, the request continues as that step received it; this is
-counted, and logged without any text of the conversation.
+A failure here never fails the request. If a step fails or takes too long, the request continues as that step received
+it; this is counted, and logged without any text of the conversation.
 """
 
 from __future__ import annotations
@@ -114,12 +114,12 @@ class Transformer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Processed:
-    """A processed request: its ``body``, its owner, and the line of its conversation, which its answer is reported for.
+    """A processed request: its ``body``, its owner, and the line of its conversation to report its answer for.
 
-    ``model`` is the requested model, ``usage`` the usage of its window if that is known, ``counts`` the figures of the
-    request by the names of ``toolcarry.metrics``, and ``exchange`` takes the answer if it is recorded. ``restored`` is
-    the request with results of the history, before anything else was done; empty if it lacks none. ``names`` are the
-    client's names of tools, by those that the body has instead.
+    ``model`` is the requested model, ``usage`` the usage of its window if that is known, and ``counts`` the figures of
+    the request by the names of ``toolcarry.metrics``. ``exchange`` receives the answer if it is recorded. ``restored``
+    is the request with results from the history, before any other step; empty if none were missing. ``names`` maps the
+    tool names in the body to the names that the client used.
     """
 
     body: bytes
@@ -145,13 +145,12 @@ class RequestPipeline:
     ``transformer`` moves conversations from one backend to another, and the policy ``projection`` makes requests
     smaller and, with ``repair``, valid. Any of them may be ``None``.
 
-    The decisions of a conversation's last projection are kept, so that the provider's prompt cache stays valid: at most
-    ``max_decisions`` decisions about single results in total, those of each conversation for ``ttl`` seconds. Guessed
-    conversations that begin alike are distinguished as soon as they differ, and so are two continuations of one
-    conversation. Without a tenant or a conversation, nothing is kept and nothing is switched. Each step may take
-    ``timeout`` seconds. For bodies of 64 KiB and more, a worker thread does the work that grows with the body. A body
-    of more than a million values, or 100,000 arrays and objects, is passed on unread, since decoding it would stop all
-    threads for seconds.
+    The decisions of each conversation's last projection are kept for ``ttl`` seconds, so that the provider's prompt
+    cache stays valid; at most ``max_decisions`` decisions about single results are kept in total. Guessed conversations
+    that begin alike are distinguished as soon as they differ, and so are two continuations of one conversation. Without
+    a tenant or a conversation, nothing is kept and nothing is switched. Each step may take ``timeout`` seconds. For
+    bodies of 64 KiB and more, a worker thread does the work that grows with the body. A body of more than a million
+    values, or 100,000 arrays and objects, is passed on unread, since decoding it would stop all threads for seconds.
 
     ``destinations`` are those of the backends that requests are projected for, if they are others than the policy's.
 
@@ -234,7 +233,7 @@ class RequestPipeline:
     async def process(self, request: ModelRequest) -> Processed:
         """Return the request to send to the backend; its ``body`` is the same object if nothing changes.
 
-        Raises only what is not an ``Exception``, such as the cancellation of its task.
+        Raises only exceptions that are not an ``Exception``, such as the cancellation of its task.
         """
         identity = request.identity
         with owned_by(identity.tenant if isinstance(identity, RequestIdentity) else ""):
@@ -460,9 +459,9 @@ class RequestPipeline:
         return made
 
     async def _usage_of(self, done: Processed, tokens: int | None) -> ContextUsage | None:
-        """Return the usage of the model's window by a request; ``None`` if the window is not known. ``tokens`` is the
-        projection's count, if it has one. Otherwise they are estimated by bytes, since counting takes longer than the
-        projection.
+        """Return how much of the model's window a request uses; ``None`` if the window is not known. ``tokens`` is the
+        projection's count, if there is one. Otherwise they are estimated from bytes, since counting takes longer than
+        the projection.
         """
         body, model = done.body, done.model
         window = self._window_of(model)

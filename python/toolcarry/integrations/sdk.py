@@ -8,7 +8,7 @@ not. The client's HTTP library may be ``httpx`` or ``httpx2``; the transport ins
     http = httpx2.Client(transport=RecordingTransport(inside, recorder, conversation="c1"))
     client = anthropic.Anthropic(http_client=http)
 
-Requests to other paths than those of models are passed on unchanged. No request fails because of it.
+Requests to paths that don't belong to models are passed on unchanged. Recording never makes a request fail.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ class Recording:
 
 
 class RecordingTransport(Recording):
-    """A transport for ``httpx.Client`` or ``httpx2.Client``: it sends requests by ``transport``, and records them.
+    """A transport for ``httpx.Client`` or ``httpx2.Client``: it sends requests through ``transport``, and records them.
 
-    They belong to ``tenant``, and to ``conversation``, else to the one that a header or the body names, else to the one
-    with the same first messages. Closing it closes ``transport``, and not the recorder.
+    Requests belong to ``tenant``, and to ``conversation`` if given, else to the conversation that a header or the body
+    names, else to the one with the same first messages. Closing it closes ``transport``, but not the recorder.
     """
 
     def __init__(
@@ -216,7 +216,7 @@ def with_body(request: Any, before: bytes, body: bytes) -> Any:
 
 
 class WatchedStream:
-    """The body of a response, given to the recorder as it is read. Closing it ends it, too."""
+    """The body of a response, passed to the recorder as it is read. Closing it also ends the recording."""
 
     def __init__(self, response: Any, exchange: Exchange) -> None:
         self._stream = response.stream

@@ -197,7 +197,7 @@ class TypedAhead:
         self._later.append(content)
 
     def text_in(self, record: JsonObject) -> str:
-        """Return the text that a record of the queue adds and that stands nowhere else; empty if there is none."""
+        """Return the text that a record of the queue adds and no other record has; empty if there is none."""
         text = text_or_empty(record.get("content"))
         operation = record.get("operation")
         if operation == "popAll":  # back into the field where it was typed

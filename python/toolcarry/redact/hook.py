@@ -1,7 +1,8 @@
 """Call a redacting function so that nothing is hidden from it by characters that are removed later.
 
-A context has no controls, escapes or bidirectional marks. A secret that they divide is no secret to a rule, and whole again
-when they are gone. So the text is cleaned first, as a context cleans it, and redacted then.
+A context has no control characters, escapes or bidirectional marks. If such characters split a secret, no rule finds
+it, but it is whole again once they are removed. So the text is cleaned first, in the same way as for a context, and
+then redacted.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from toolcarry.model.text.sanitize import UNSAFE, replacement, without_controls
 __all__ = ["Redact", "redact_text"]
 
 Redact = Callable[[str], str]
-"""A text without its secrets; raises where it can't tell."""
+"""A function that returns a text without its secrets, and raises if it can't be sure."""
 
 HIDDEN: Final = "[redacted: between control characters]"
 """A line that may hold a part of a secret."""
@@ -24,9 +25,9 @@ HIDDEN: Final = "[redacted: between control characters]"
 def redact_text(text: str, redact: Redact) -> str:
     """Return the text without the secrets that it shows once its controls are removed.
 
-    Where nothing is redacted, the text is returned unchanged, with its controls. A text with controls is also redacted
-    with spaces in their place, since a control may be all that separates a secret from its neighbours. Raises
-    ``RedactionError`` if ``redact`` raises, or does not return a string.
+    If nothing is redacted, the text is returned unchanged, with its control characters. A text with control characters
+    is also redacted with spaces in their place, since a control character may be all that separates a secret from its
+    neighbours. Raises ``RedactionError`` if ``redact`` raises, or does not return a string.
 
     >>> redact_text("sk-\x1b[31m1 \x1b[0m", lambda text: text.replace("sk-1", "[secret]"))
     '[secret] '
@@ -67,5 +68,7 @@ def call(redact: Redact, text: str) -> str:
     except Exception as error:  # noqa: BLE001 - a hook may raise anything; raised again, without its message
         raise RedactionError(f"redaction failed: {type(error).__name__}") from None
     if not isinstance(redacted, str):
-        raise RedactionError(f"redaction failed: returned {type(redacted).__name__}")
+        raise RedactionError(
+            f"redaction failed: the function returned {type(redacted).__name__}, not a string"
+        )
     return redacted

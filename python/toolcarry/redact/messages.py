@@ -38,9 +38,9 @@ def redact_messages(messages: Sequence[Any], redact: Redact) -> list[Any]:
 
     Messages may be in the format of Anthropic, OpenAI Chat and Responses, Ollama, Gemini, Bedrock, or unknown. Every
     string is content except ids, types, roles, signatures, media types and base64 data. All arguments and results of
-    tools are content, and so are the names of arguments. A redacted name of a tool stays one that providers take. JSON
-    stays JSON. Text is redacted as it is without control characters and escapes (``redact_text``). The input is not
-    changed, and an unchanged part of it is returned as the same object.
+    tools are content, and so are the names of arguments. A redacted tool name is still one that providers accept, and
+    JSON stays JSON. Text is redacted in the form without control characters and escapes (``redact_text``). The input is
+    not changed, and an unchanged part of it is returned as the same object.
 
     Raises ``RedactionError`` if ``redact`` raises or does not return a string, and if values are nested deeper than
     128.

@@ -30,7 +30,7 @@ class Redactor:
     are replaced as one, named after the match that begins first, then the longest. Redacting text again changes
     nothing. Safe to use from several threads.
 
-    Needs the extra ``redact``. Raises ``ConfigError`` if the extra is missing, and if a rule has a pattern or a name
+    Needs the extra ``redact``. Raises ``ConfigError`` if the extra is missing, or if a rule has a pattern or a name
     that is not allowed.
 
     >>> redactor = Redactor(rules=[RedactionRule("badge", r"badge (?P<secret>[0-9]{6})")])

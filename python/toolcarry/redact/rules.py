@@ -17,9 +17,11 @@ class RedactionRule:
     """A rule for one kind of secret.
 
     ``name``: the name in counts and in the mark ``[redacted: name]`` that replaces the secret.
-    ``pattern``: a regular expression in RE2's syntax; its group ``secret`` is replaced, or else the whole match.
+    ``pattern``: a regular expression in RE2 syntax; its group ``secret`` is replaced, or the whole match if there is no
+    such group.
     ``keywords``: the pattern is tried only on texts that contain one of these, in any case; if empty, on all texts.
-    ``unless``: a regular expression for false positives; a match that it matches as a whole is not a secret.
+    ``unless``: a regular expression for false positives: if it matches a whole match of ``pattern``, that is not a
+    secret.
 
     >>> RedactionRule("badge", r"badge (?P<secret>[0-9]{6})", keywords=("badge",)).name
     'badge'

@@ -18,13 +18,13 @@ __all__ = ["AGENTS", "AGENT_NAMES", "TARGET_NAMES", "Agent", "agent_named"]
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent that may go on with a session. Without ``resume``, it can only begin with a context.
+    """An agent that can continue a session. Without ``resume``, it can only start with a context.
 
-    ``name`` is what a user writes, ``title`` what is shown. ``variable`` is an environment variable that replaces
-    ``folder`` in the home directory. ``patterns`` match the files of its sessions in there, or its stores; ``is_store``
-    says which. ``program`` is its command, ``resume`` the arguments that go on with a session, where ``{id}`` and
-    ``{path}`` stand for it, and ``prompt`` those before a first prompt. ``window`` is the context of its usual model, in
-    tokens.
+    ``name`` is the name that users type, ``title`` the one that is shown. ``variable`` is an environment variable that
+    replaces ``folder`` in the home directory. ``patterns`` match the session files in this folder, or the stores if
+    ``is_store``. ``program`` is the agent's command, ``resume`` the arguments that continue a session, in which
+    ``{id}`` and ``{path}`` are replaced, and ``prompt`` the arguments before a first prompt. ``window`` is the context
+    window of its usual model, in tokens.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Agent:
             yield from root.glob(pattern)
 
     def resume_command(self, session_id: str, path: Path) -> list[str]:
-        """Return the command that goes on with a session.
+        """Return the command that continues a session.
 
         >>> agent_named("codex").resume_command("0199", Path("rollout.jsonl"))
         ['codex', 'resume', '0199']

@@ -22,9 +22,9 @@ Talk: TypeAlias = list[dict[str, Any]]
 LONGEST: Final = 300
 """The most characters of a request in a prompt."""
 SAID: Final = 4
-"""What was said last gets at most this part of a context: a quarter."""
+"""The last messages get at most this part of a context: a quarter."""
 LEAST: Final = 20
-"""The fewest tokens of a message that says something without its middle."""
+"""The least tokens of a message that still makes sense without its middle."""
 GAP: Final = "..."
 
 
@@ -37,7 +37,7 @@ def context_of(
     source: str = "",
     redact: Redact | None = None,
 ) -> str:
-    """Return the text of the file: the state of the directory, what was said last, and the context of ``carry``.
+    """Return the text of the file: the state of the directory, the last messages, and the context of ``carry``.
 
     ``talk`` is the same conversation in the format of OpenAI Chat, and ``source`` the file that has the whole of it.
     """
@@ -58,10 +58,10 @@ def context_of(
 
 
 def said_last(talk: Talk, room: int) -> list[str]:
-    """Return the end of a dialogue, as lines of quotations: what fits into so many tokens, the last request first of all.
+    """Return the end of a dialogue as quoted lines, within a number of tokens.
 
-    Then come what was said just before that request, what was said after it, and earlier messages; the newest of them
-    first. A message that does not fit loses its middle.
+    The last request has priority, then the message just before it, the messages after it, and earlier messages from the
+    newest on. A message that does not fit loses its middle.
 
     >>> said_last([{"role": "user", "content": "Hens or geese?"}, {"role": "assistant", "content": "Hens."}], 100)
     ['', 'User:', '> Hens or geese?', '', 'Assistant:', '> Hens.']
@@ -84,9 +84,9 @@ def said_last(talk: Talk, room: int) -> list[str]:
 
 
 def without_middle(words: str, room: int) -> str:
-    """Return the first and the last lines of a text, as many as fit into so many tokens; of one long line, its ends.
+    """Return the first and the last lines of a text within a number of tokens; for a single long line, its ends.
 
-    No line is cut where others stay, so that two halves never read as a sentence that nobody said.
+    If other lines stay, no line is cut, so that two halves never read as a sentence that nobody said.
 
     >>> without_middle("one\\ntwo\\nthree\\nfour\\nfive", 6)
     'one\\n...\\nfive'
@@ -99,7 +99,7 @@ def without_middle(words: str, room: int) -> str:
 
 
 def quoted(said: list[tuple[str, str]], kept: dict[int, str]) -> Iterator[str]:
-    """Yield the kept messages in the order in which they were said; a line of dots stands for others between them."""
+    """Yield the kept messages in their original order; a line of dots replaces the others between them."""
     before = -1
     for place in sorted(kept):
         if place != before + 1:

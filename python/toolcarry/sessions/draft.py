@@ -1,4 +1,5 @@
-"""A session that is about to be written: its conversation as the agent's provider takes it, with all losses so far."""
+"""A session that is about to be written: its conversation in the format of the agent's provider, with all losses so
+far."""
 
 from __future__ import annotations
 
@@ -31,8 +32,8 @@ KINDS = {
 class Draft:
     """A session that is about to be written.
 
-    ``messages`` are those of a request to the agent's provider. ``began`` is the time of the first record; each record is
-    a millisecond later than the one before it, so that their order is clear.
+    ``messages`` are the messages of a request to the agent's provider. ``began`` is the time of the first record; each
+    record is a millisecond later than the one before it, so that their order is clear.
     """
 
     agent: str

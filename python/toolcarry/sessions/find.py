@@ -1,4 +1,4 @@
-"""Find the sessions of all agents on this machine, and say in which state each is."""
+"""Find the sessions of all agents on this machine, and their states."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SessionFacts(Value, frozen=True):
 def find_sessions(environment: Mapping[str, str], *, agent: str | None = None) -> list[FoundSession]:  # fmt: skip
     """Return the sessions of an agent, or of all, the newest first. Sessions of sub-agents are left out.
 
-    A file that can't be read is left out, too: its store belongs to somebody else, and may change while it is read.
+    Files that can't be read are left out, too: the store belongs to the agent, which may change it at any time.
     """
     found: list[FoundSession] = []
     for each in AGENTS:

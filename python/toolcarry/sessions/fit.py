@@ -19,7 +19,7 @@ from toolcarry.types.results import Converted, Loss
 __all__ = ["fit"]
 
 MODELS: Final = {"anthropic": "claude-sonnet-4-5", "responses": "gpt-5"}
-"""The models by whose tokens a conversation is counted, by the format of their provider."""
+"""The models used to count a conversation's tokens, by the format of their provider."""
 CONTEXT_SHARE: Final = 4
 """The context of the beginning takes at most this part of the limit: one of four."""
 LEAST_BYTES: Final = 2
@@ -29,8 +29,8 @@ LEAST_BYTES: Final = 2
 def fit(converted: Converted, limit: int, source: str) -> Converted:
     """Return a conversation of at most ``limit`` tokens, as far as that is possible.
 
-    What was done is added to the losses; they name ``source``, where the whole is. If the oldest turns must go, the
-    context that ``carry`` makes of them is the first message.
+    What was done is added to the losses, which name ``source``, the file with the full conversation. If the oldest
+    turns must go, the first message is the context that ``carry`` makes of them.
 
     >>> talk = [{"role": "user", "content": "Count the hens."}]
     >>> fit(Converted("anthropic", talk), 1_000, "barn.jsonl").losses

@@ -1,4 +1,4 @@
-"""A list of what was written, so that it can be taken back: only what is still as it was written."""
+"""A list of what was written, so that it can be undone as long as it is unchanged."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def entries(environment: Mapping[str, str]) -> Iterator[Entry]:
 def take_back(environment: Mapping[str, str], session_id: str | None = None) -> Entry:
     """Remove the session that was written last, or the one with an id, and return what was removed.
 
-    Raises ``InputError`` if there is none, and if it went on since it was written: then it stays.
+    Raises ``InputError`` if there is none, or if the session continued after it was written; it is then kept.
     """
     written = list(entries(environment))
     there = [each for each in written if exists(each)]
@@ -88,7 +88,7 @@ def take_back(environment: Mapping[str, str], session_id: str | None = None) -> 
         there = [each for each in there if session_id in (each.session_id, each.path)]
     if not there:
         what = f"session {session_id!r:.80}" if session_id else "session"
-        raise InputError(f"no {what} that toolcarry wrote is left", None)
+        raise InputError(f"no {what} that toolcarry wrote is left to remove", None)
     entry = there[-1]
     path = Path(entry.path)
     if digest(entry.agent, path, entry.session_id) != entry.digest:
@@ -104,7 +104,7 @@ def take_back(environment: Mapping[str, str], session_id: str | None = None) -> 
 
 
 def is_untouched(environment: Mapping[str, str], session_id: str) -> bool:
-    """Return true for a session that toolcarry wrote, and with which nobody went on."""
+    """Return true for a session that toolcarry wrote and that was not continued."""
     for entry in entries(environment):
         if entry.agent and entry.session_id == session_id and exists(entry):
             return digest(entry.agent, Path(entry.path), session_id) == entry.digest

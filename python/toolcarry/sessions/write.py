@@ -31,8 +31,8 @@ __all__ = ["WrittenSession", "draft_session", "losses_of", "put_session", "write
 class WrittenSession(Value, frozen=True):
     """A session that was written.
 
-    ``path`` is its file, or the store that holds it; the agent resumes it by ``session_id``. ``losses`` are what the agent
-    cannot hold, and what was changed for it.
+    ``path`` is its file, or the store that holds it; the agent resumes it by ``session_id``. ``losses`` are content
+    that the agent cannot hold, or that was changed for it.
     """
 
     path: Path
@@ -57,15 +57,15 @@ def write_session(
 ) -> WrittenSession:
     """Write a conversation as a new session of ``agent``, which that agent lists and resumes.
 
-    ``messages`` is a conversation in any form, as ``convert`` takes it. ``agent`` is ``claude``, ``codex``, ``gemini``,
+    ``messages`` is a conversation in any form that ``convert`` accepts. ``agent`` is ``claude``, ``codex``, ``gemini``,
     ``opencode`` or ``pi``. ``directory`` is where the session works. ``environment`` holds the variables that move the
     stores, such as ``CODEX_HOME``; by default those of this process.
 
-    Calls keep their results, order and ids. Calls of tools that the agent has in another form become its own (``Bash``
-    and ``exec_command``, ``Edit`` and ``apply_patch``, lists of tasks); others stay as they are. The store is only added
-    to: nothing in it is changed, and the file appears as a whole or not at all.
-    Raises ``InputError`` as ``convert`` does and for a conversation without messages, ``ConfigError`` for an unknown agent,
-    ``OSError`` if the store can't be written, and ``BackendError`` on the Python fallback, which cannot repair.
+    Calls keep their results, order and ids. Calls of tools that the agent has in another form are translated (``Bash``
+    to ``exec_command``, ``Edit`` to ``apply_patch``, task lists); others stay unchanged. The store is only added to:
+    nothing in it is changed, and the file appears as a whole or not at all. Raises ``InputError`` as ``convert`` does
+    and for a conversation without messages, ``ConfigError`` for an unknown agent, ``OSError`` if the store can't be
+    written, and ``BackendError`` on the Python fallback, which cannot repair.
 
     >>> import tempfile
     >>> talk = [{"role": "user", "content": "Count the hens."}]

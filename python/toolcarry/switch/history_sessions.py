@@ -1,4 +1,5 @@
-"""Sessions in the store of the history: after a restart, or in another worker, a conversation has the same bytes.
+"""Sessions in the store of the history, so that after a restart, or in another worker, requests begin with the same
+bytes.
 
 Each change is a commit in a conversation of the tenant, named after the conversation it belongs to, so that ``forget``
 finds it. Each access asks the store for the newest commit, so that workers see each other's changes, and reads it if
@@ -45,9 +46,10 @@ def conversation_of(conversation: str) -> str:
 class HistorySessions:
     """Sessions in the canonical history at ``target``: a file, or ``postgresql://...``.
 
-    The store has no limit. It has a memory cache with the ``max_entries``, ``ttl`` and ``max_bytes`` of
-    ``MemorySessions``; evicted sessions are read again from the store. An access takes ``busy_timeout`` seconds at most; after a failure the store is not accessed for ``pause`` seconds by ``clock``.
-    ``counts`` has the accesses by ``loaded``, ``saved``, ``failed`` and ``paused``.
+    The store has no size limit. A memory cache in front of it has the ``max_entries``, ``ttl`` and ``max_bytes`` of
+    ``MemorySessions``; evicted sessions are read from the store again. An access takes at most ``busy_timeout``
+    seconds; after a failure, the store is not accessed for ``pause`` seconds, measured by ``clock``. ``counts`` has the
+    number of accesses that were ``loaded``, ``saved``, ``failed`` and ``paused``.
 
     Raises ``ConfigError`` for an invalid target, and ``StoreError`` if the store can't be opened.
     """
@@ -135,7 +137,7 @@ class HistorySessions:
             if not isinstance(error, (StoreError, InputError)):
                 raise
             self._count("failed")
-            logger.warning("the sessions can't be had: %s", type(error).__name__)
+            logger.warning("the session store is unavailable: %s", type(error).__name__)
             return None
         self._breaker.succeeded()
         self._count(done)

@@ -118,9 +118,10 @@ class SwitchSession:
 
 
 class Sessions(Protocol):
-    """A store of sessions. Neither method raises: a session that can't be read is absent.
+    """A store of sessions. The methods never raise: a session that can't be read counts as absent.
 
-    ``is_waiting`` is true if they wait for a disk or a network, so that an event loop must call them in a thread.
+    ``is_waiting`` is true if the methods wait for a disk or a network, so that an event loop must call them in a
+    thread.
     """
 
     is_waiting: bool
@@ -133,10 +134,10 @@ class Sessions(Protocol):
 
 
 class MemorySessions:
-    """Sessions of this process, in ``max_bytes`` of memory, each for ``ttl`` seconds from its last use on. The least
-    recently used ones are evicted if the memory is full, or if there are more than ``max_entries``, where that is given;
-    ``counts`` says how many were ``evicted``. A session that is larger than the memory is stored without
-    its replacements, so its conversation is carried again each time. ``clock`` returns the time in seconds.
+    """Sessions in the memory of this process. Each is kept for ``ttl`` seconds after its last use; the least recently
+    used sessions are evicted if they take more than ``max_bytes``, or if there are more than ``max_entries`` (if
+    given). ``counts`` says how many were ``evicted``. A session larger than the memory is stored without its
+    replacements, so its conversation is carried again each time. ``clock`` returns the time in seconds.
 
     >>> sessions = MemorySessions(max_bytes=1_000_000)
     >>> sessions.save(SessionKey("", "c"), SwitchSession())

@@ -61,15 +61,15 @@ class Work(NamedTuple):
 class SummarizeTransformer:
     """Moves conversations from one backend to another, with their tool results and a summary of the dialogue.
 
-    Pass every request to ``transform``, and report every answer with ``answered``. If a request goes to another backend
-    than the one that answered last, the conversation so far becomes a context before the user's message, and later
-    requests begin with the same bytes. ``policy`` and ``include_tool_context`` select the results that are carried,
-    ``short_result_chars`` is the limit on one result if the total has no room for all of them, and the policy sets no limit
-    on one result. ``summarizer`` writes the summary (``None``: no summary), and ``redact``, such as a ``toolcarry.redact.Redactor``,
-    removes secrets from everything before the user's message; if it fails, that content is withheld.
+    Pass every request to ``transform``, and report every answer with ``answered``. If a request goes to a different
+    backend than the one that answered last, the conversation so far is replaced with a context before the user's
+    message, and later requests begin with the same bytes. ``policy`` and ``include_tool_context`` select the results to
+    carry. ``short_result_chars`` limits each result if they don't all fit and the policy sets no limit on one result.
+    ``summarizer`` writes the summary (``None``: no summary). ``redact``, such as a ``toolcarry.redact.Redactor``,
+    removes secrets from everything before the user's message; content on which it fails is withheld.
 
-    It is safe to use from several threads and tasks. ``counts`` has the number of times that each reason of
-    ``SwitchReport`` was given, and that a redaction failed.
+    It is safe to use from several threads and tasks. ``counts`` has the number of requests by the ``reason`` of their
+    ``SwitchReport``, and the number of failed redactions.
 
     >>> transformer = SummarizeTransformer()
     >>> history = [
@@ -123,7 +123,8 @@ class SummarizeTransformer:
     def transform(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """Return the messages for ``backend``: the client's own, or with a new beginning if another backend answered last.
+        """Return the messages for ``backend``: the client's own, or messages with a new beginning if another backend
+        answered last.
 
         Raises ``InputError`` if a message is not an object, or contains a value that JSON can't express.
         """
@@ -132,7 +133,7 @@ class SummarizeTransformer:
     async def atransform(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """Run ``transform`` without work on the event loop."""
+        """Run ``transform`` without blocking the event loop."""
         return await self._asummarized(messages, SessionKey(tenant, conversation), backend)
 
     def on_backend_switch(
@@ -146,7 +147,7 @@ class SummarizeTransformer:
     async def aon_backend_switch(
         self, messages: Messages, *, conversation: str, backend: str, tenant: str = ""
     ) -> Switched:
-        """Run ``on_backend_switch`` without work on the event loop."""
+        """Run ``on_backend_switch`` without blocking the event loop."""
         return await self._asummarized(
             messages, SessionKey(tenant, conversation), backend, is_switch=True
         )
@@ -160,7 +161,8 @@ class SummarizeTransformer:
         tenant: str = "",
         fields: RequestFields | None = None,
     ) -> SwitchedBody:
-        """Run ``transform`` on the bytes of a request. Never raises for a bad body: one that can't be read stays unchanged.
+        """Run ``transform`` on the bytes of a request. A bad body never raises: if it can't be read, it stays
+        unchanged.
 
         ``fields`` is the result of ``read_fields`` on the body, if that was already called.
 
@@ -184,7 +186,7 @@ class SummarizeTransformer:
         fields: RequestFields | None = None,
         is_full: bool = False,
     ) -> SwitchedBody:
-        """Run ``transform_body`` without work on the event loop if the body is large.
+        """Run ``transform_body`` without blocking the event loop, even if the body is large.
 
         ``is_full``: make a new beginning as for another backend, since the conversation no longer fits this one.
         """
@@ -210,7 +212,7 @@ class SummarizeTransformer:
     ) -> None:
         """Record that ``backend`` has answered the conversation's last request to it.
 
-        Do not report failures and side requests (token counts, titles), so that they change nothing. If several
+        Do not report failures or side requests (token counts, titles); they must not change anything. If several
         requests of a conversation run at the same time, pass ``Switched.line`` of the one that was answered.
         """
         self._known.answered(SessionKey(tenant, conversation), backend, line)
@@ -308,7 +310,9 @@ class SummarizeTransformer:
         made = work.draft.build(summary.text, self._policy, self._short, has_tools=self._has_tools)
         prefix = Prefix(asked.backend, last.length, last.digest, dump(made.messages))
         kept = self._known.keep(asked, prefix)
-        logger.info("a conversation starts again for %r: %s", asked.backend, work.reason)
+        logger.info(
+            "a conversation continues with %r from a new context: %s", asked.backend, work.reason
+        )
         report = SwitchReport(
             work.reason, summary=summary, carried=made.carried, bound=work.draft.bound
         )

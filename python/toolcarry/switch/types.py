@@ -18,12 +18,12 @@ Reason = Literal["new", "same_backend", "switched", "resumed", "rewritten"]
 class SwitchReport:
     """The outcome of one request, with the reason.
 
-    ``reason`` is ``new`` (no backend is known to have answered), ``same_backend``, ``switched``, ``resumed`` (the same
-    beginning as in the last request) or ``rewritten`` (the client changed what had been carried, or it is unknown, so
-    it is carried again). ``replaced`` counts messages that went into the context, or were rewritten in front of it, and
-    ``kept`` those that are unchanged. ``withheld`` names the parts that redaction could not clean, and that are not sent.
-    ``bound`` has the kinds of state that only another backend can resolve, and that are not sent: ``file``,
-    ``previous_response_id`` and the others of ``toolcarry.switch.bound.KINDS``.
+    ``reason`` is ``new`` (no backend is known to have answered), ``same_backend``, ``switched``, ``resumed`` (with the
+    same beginning as the last request) or ``rewritten`` (the client changed messages that had been carried, or what was
+    carried is not known, so everything is carried again). ``replaced`` counts the messages that went into the context
+    or were rewritten before it, and ``kept`` the unchanged ones. ``withheld`` names the parts that are not sent because
+    redaction failed on them. ``bound`` has the kinds of state that are not sent because only another backend can
+    resolve them: ``file``, ``previous_response_id`` and the others of ``toolcarry.switch.bound.KINDS``.
     """
 
     reason: Reason
@@ -41,11 +41,11 @@ class SwitchReport:
 
     @property
     def is_sticky(self) -> bool:
-        """True if the beginning is the one that was sent before, byte for byte."""
+        """True if the beginning is, byte for byte, the one that was sent before."""
         return self.reason == "resumed"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values that ``json.dumps`` takes; of the summary not its text.
+        """Return the report as plain values that ``json.dumps`` accepts, without the text of the summary.
 
         >>> SwitchReport("new").to_dict()["reason"]
         'new'
@@ -70,7 +70,7 @@ class SwitchReport:
 class Switched:
     """The ``messages`` for the backend, and the ``report``.
 
-    Pass ``line`` to ``SummarizeTransformer.answered``, to say which of a conversation's requests succeeded.
+    Pass ``line`` to ``SummarizeTransformer.answered`` to say which of the conversation's requests succeeded.
     """
 
     messages: Sequence[Any]
@@ -87,8 +87,8 @@ class Switched:
 class SwitchedBody:
     """The ``body`` for the backend (the same object if nothing changes), and the ``report``; ``line`` as in ``Switched``.
 
-    ``untouched`` is the reason why a body was passed on unread. ``is_thinking_off`` is true if thinking was removed from
-    the request until the end of a turn that another backend began, because Anthropic would refuse it.
+    ``untouched`` is the reason why the body was passed on unread. ``is_thinking_off`` is true if thinking was turned
+    off in the request because another backend began the current turn: Anthropic would reject such a request.
     """
 
     body: bytes

@@ -1,8 +1,8 @@
-"""The tool cache: tool definitions of earlier requests, for requests that come without.
+"""The tool cache: tool definitions of earlier requests, for requests that come without them.
 
-Some clients send ``tools`` with the first request of a conversation only. ``ToolCache`` keeps them for their model and
-scope, and returns them for requests without tools: from memory, and from a store that several processes share (Redis) or
-that outlives them (a file).
+Some clients send ``tools`` only with the first request of a conversation. ``ToolCache`` keeps the tools by model and
+scope, and returns them for requests without tools. It keeps them in memory, and in a store that several processes share
+(Redis) or that survives a restart (a file).
 """
 
 from typing import TYPE_CHECKING

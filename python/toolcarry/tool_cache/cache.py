@@ -1,4 +1,4 @@
-"""``ToolCache``: the tools of a request, or, if it has none, those of an earlier request."""
+"""``ToolCache``: the tools of a request, or those of an earlier request if it has none."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class ToolResolution:
     def tools(self) -> list[dict[str, Any]]:
         """Return the definitions in the requested style. The caller may change them.
 
-        If one definition of a request can't be written as JSON, all of them are the caller's own objects.
+        If one definition of the request can't be written as JSON, all of them are the caller's own objects.
         """
         if self._tools is None:
             self._tools = loads_any_depth(self._data)
@@ -144,15 +144,16 @@ MISS: Final = {"miss": 1}
 class ToolCache:
     """Caches the tool definitions of requests, and returns them for requests that have none.
 
-    Models never share definitions, and neither do scopes: a tenant, a client, a conversation, or all of them in one string.
-    ``when`` says when cached definitions are returned: ``always``, only in a ``tool_conversation``, whose messages already
-    hold a call or a result, or ``never``. ``empty_means_absent`` treats an empty list like a missing one. ``backend`` is
-    the store: a ``MemoryToolCache``, or a ``RedisToolCache`` or ``SQLiteToolCache``.
+    Different models never share definitions, and neither do different scopes; a scope is a string that names a tenant,
+    a client, a conversation, or all of these. ``when`` says when cached definitions are returned: ``always``; only in a
+    ``tool_conversation``, whose messages already have a call or a result; or ``never``. ``empty_means_absent`` treats
+    an empty list like a missing one. ``backend`` is the store: a ``MemoryToolCache``, or a ``RedisToolCache`` or
+    ``SQLiteToolCache``.
 
-    It is safe to use from many threads and tasks. It makes no request fail, and none loses its own tools: if a store fails,
-    or a definition can't be written as JSON, the tools are returned unchanged; a request without tools gets those in
-    memory, or none.
-    ``counts`` has ``hit`` and ``miss``, ``store``, ``evict``, ``dropped`` (definitions that were invalid) and ``degrade``.
+    It is safe to use from many threads and tasks. It never makes a request fail, and a request never loses its own
+    tools: if a store fails, or a definition can't be written as JSON, the tools are returned unchanged. A request
+    without tools then gets those in memory, or none. ``counts`` has ``hit`` and ``miss``, ``store``, ``evict``,
+    ``dropped`` (definitions that were invalid) and ``degrade``.
 
     >>> cache = ToolCache()
     >>> cache.resolve("llama3", [{"type": "function", "function": {"name": "f"}}]).source
@@ -222,7 +223,7 @@ class ToolCache:
         scope: str = "",
         style: Style = "openai",
     ) -> ToolResolution:
-        """Run ``resolve`` without blocking the loop, and wait only a short time for the store."""
+        """Run ``resolve`` without blocking the event loop, and wait for the store only briefly."""
         asked = (style, key_of(scope, model), tools, messages, tool_choice)
         if not self._backend.is_waiting:
             return self._noted(self._resolve(self._backend, *asked))
@@ -319,7 +320,7 @@ class ToolCache:
     def _give_up(self, waited_for: Future[Resolved]) -> None:
         waited_for.cancel()
         self._count({"degrade": 1})
-        logger.warning("the tools in memory have to do: the store takes too long")
+        logger.warning("using the tools in memory: the store takes too long")
 
 
 def asked(counts: Counter[str], ask: Callable[[], T]) -> T | None:
@@ -328,7 +329,7 @@ def asked(counts: Counter[str], ask: Callable[[], T]) -> T | None:
         return ask()
     except Exception as error:  # noqa: BLE001 - counted and logged: a store of the caller may fail in any way
         counts["degrade"] += 1
-        logger.warning("the store of tool definitions fails: %s", type(error).__name__)
+        logger.warning("the store of tool definitions failed: %s", type(error).__name__)
         return None
 
 

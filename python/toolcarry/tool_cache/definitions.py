@@ -390,7 +390,7 @@ def convert_tools(
     functions = [function for function, _ in read.functions if function is not None]
     if len(functions) < len(read.functions):
         logger.info(
-            "left out for %s: %s of %s itself",
+            "left out for %s: %s that only %s can run",
             target,
             counted(len(read.functions) - len(functions), "tool"),
             source,

@@ -1,7 +1,7 @@
 """Stores of tool definitions: the memory of one process, and the common part of shared stores such as Redis.
 
-A shared store has memory in front. Its values are verified, since others may write there; if it is unavailable, memory
-serves alone. Redis needs version 6.2 or newer, and the extra ``redis``. ``sqlite`` has the store in a file.
+A shared store has memory in front of it. Its values are verified, since others may write there; if it is unavailable,
+only the memory is used. Redis needs version 6.2 or newer, and the extra ``redis``. ``sqlite`` has the store in a file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ logger = get_logger("toolcarry.tool_cache")
 
 
 class ToolStore(Protocol):
-    """A store of definitions. No method raises: definitions that can't be read count as missing.
+    """A store of definitions. The methods never raise: definitions that can't be read count as missing.
 
     ``is_waiting`` is true if the store waits for a disk or a network, so that an event loop must access it in a thread;
     ``memory`` then has the definitions that need no wait. ``degraded`` counts how often only ``memory`` was available.
@@ -66,9 +66,9 @@ class ToolStore(Protocol):
 
 
 class MemoryToolCache:
-    """Definitions in ``max_bytes`` of memory, of up to ``max_entries`` scopes and models if that is given, each for
-    ``ttl`` seconds from its last use on, or up to a sixteenth more. The least recently used ones are evicted first.
-    ``clock`` returns the time in seconds.
+    """Definitions in the memory of this process. They are kept for ``ttl`` seconds after their last use, or up to a
+    sixteenth longer; the least recently used ones are evicted if they take more than ``max_bytes``, or belong to more
+    than ``max_entries`` scopes and models (if given). ``clock`` returns the time in seconds.
 
     >>> len(MemoryToolCache(max_entries=10))
     0
@@ -170,7 +170,7 @@ class SharedToolCache(ABC):
             return kept
         found = None if data is None else unseal(name, data)
         if data is not None and found is None:
-            logger.warning("a foreign value is ignored")
+            logger.warning("ignored a value that toolcarry did not write")
             self._degrade()
         if found is None:
             if kept is not None:  # the store has lost it
@@ -237,7 +237,7 @@ class SharedToolCache(ABC):
         except StoreUnavailableError as error:
             self._breaker.failed()
             self._degrade()
-            logger.warning("the tools in memory have to do: %s", error)
+            logger.warning("using the tools in memory: %s", error)
             return False, None
         except BaseException:
             self._breaker.failed()
@@ -360,7 +360,7 @@ class RedisToolCache(SharedToolCache):
             return call()
         except self._refused as error:  # Redis answers, but the value under the name is not ours
             self._degrade()
-            logger.warning("Redis refuses: %s", type(error).__name__)
+            logger.warning("Redis refused to read or write a value: %s", type(error).__name__)
             return None
         except Exception as error:  # a server that is not Redis makes the client fail in any way
             raise StoreUnavailableError(type(error).__name__) from error

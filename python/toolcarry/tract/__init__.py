@@ -1,4 +1,4 @@
-"""The canonical history: every message of a conversation, in full, for good.
+"""The canonical history: every message of a conversation, stored permanently and in full.
 
 Start with ``Tract.open``.
 """

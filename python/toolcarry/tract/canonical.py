@@ -8,7 +8,7 @@ projects a text; a contract of import-linter proves that (``pyproject.toml``).
 The other mode of normalisation is the projection, which may limit: ``toolcarry.project`` and ``Tract.compile`` with a
 policy. It reads the history and never writes to it.
 
-A result that was cut before it came here is stored as it is, and flagged. See ``truncation`` and ``guard``.
+A result that was already cut when it arrived is stored as it is, and flagged. See ``truncation`` and ``guard``.
 """
 
 from __future__ import annotations

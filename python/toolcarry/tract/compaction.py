@@ -492,7 +492,7 @@ def summary_instructions(
 def needs_summarizer(summarizer: Summarizer | None, key: str) -> Summarizer:
     """Return the summarizer. Raises ``ConfigError`` if it is ``None``."""
     if summarizer is None:
-        raise ConfigError(f"{key}: needs a summarizer; give one to Tract.open(summarizer=...)")
+        raise ConfigError(f"{key}: needs a summarizer; pass one to Tract.open(summarizer=...)")
     return summarizer
 
 

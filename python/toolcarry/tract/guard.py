@@ -51,7 +51,7 @@ class Guard:
             if is_flagged(draft):
                 name = draft.metadata.get("name")
                 raise InputError(
-                    f"content: the result of {name!r} was cut before it came here", None
+                    f"content: the result of {name!r} was already cut when it arrived", None
                 )
 
     def tell(self, written: Iterable[Draft | CommitInfo]) -> int:

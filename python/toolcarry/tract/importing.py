@@ -197,7 +197,7 @@ def import_file(
                 moved += 1
                 if moved == ATTEMPTS:
                     raise StoreBusyError(
-                        f"{log.database.name}: other writers were faster {ATTEMPTS} times"
+                        f"{log.database.name}: is busy: other writers committed first {ATTEMPTS} times; try again"
                     ) from None
                 reading.drop()
                 taken = find_state(log, data, path)

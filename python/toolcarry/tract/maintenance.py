@@ -67,7 +67,7 @@ def repair(log: Log, path: str | os.PathLike[str], tenant: str | None) -> Salvag
             made = verify(target)
             if made.damaged or made.checked != done.saved:
                 raise StoreError(
-                    f"{partial}: the copy is not what was saved; the disk may be damaged"
+                    f"{partial}: the copy differs from what was written; the disk may be damaged"
                 )
         sync(partial)
         if os.path.lexists(name):

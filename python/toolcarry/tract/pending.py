@@ -1,4 +1,4 @@
-"""A tool result that a handler sees after it is committed, and before anybody reads it."""
+"""A tool result that was committed, and that a handler sees before it is read."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Keeper(Protocol):
 
 
 class PendingToolResult:
-    """A committed tool result that a handler may shorten before anybody reads it.
+    """A committed tool result that a handler may shorten before it is read.
 
-    A handler may call one of the four methods, once; without a call, the result stays unchanged. A call that raises
+    A handler may call one of the four methods, once; if it calls none, the result stays unchanged. A call that raises
     does not count. ``tract`` is the ``Tract``, ``commit`` the committed result.
     """
 

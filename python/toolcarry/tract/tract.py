@@ -1,7 +1,7 @@
 """``Tract``: one conversation of the canonical history.
 
-Every method that uses the store has an ``a``-prefixed twin, which does the same in a thread. The modules ``query``,
-``compile``, ``compaction``, ``threshold``, ``importing`` and ``maintenance`` implement the methods.
+Every method that uses the store has an asynchronous twin with the prefix ``a``, which runs it in a thread. The modules
+``query``, ``compile``, ``compaction``, ``threshold``, ``importing`` and ``maintenance`` implement the methods.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ __all__ = ["Tract", "hydrate"]
 
 
 class Tract:
-    """A conversation in the canonical history: all messages, calls and results, kept in full for good.
+    """A conversation in the canonical history: all messages, calls and results, stored permanently and in full.
 
-    Open one with ``Tract.open``. Writes are on the disk when a method returns. A tract may be used by several threads,
+    Open one with ``Tract.open``. When a method returns, its writes are on disk. A tract may be used by several threads,
     and by a process that was forked from the one that opened it.
 
     >>> with Tract.open() as tract:
@@ -117,12 +117,12 @@ class Tract:
     ) -> Self:
         """Open a conversation in memory, in a file (created if it does not exist), or at ``postgresql://...``.
 
-        ``busy_timeout`` is the time in seconds to wait for other writers. A tool result that was cut before it is
-        committed is stored unchanged, flagged ``legacy_truncated`` and counted; ``on_truncated_write`` is ``warn`` to
-        log it, too, ``count`` for no more than that, and ``raise`` to refuse it with ``InputError``.
-        No other SQLite library in this process may open the file; Python's own ``sqlite3`` is prevented from it.
+        ``busy_timeout`` is the time in seconds to wait for other writers. A tool result that was already cut before it
+        is committed is stored unchanged, flagged ``legacy_truncated`` and counted. ``on_truncated_write="warn"`` also
+        logs it, ``"count"`` does nothing else, and ``"raise"`` refuses it with ``InputError``. No other SQLite library
+        in this process may open the file; Python's own ``sqlite3`` is kept from doing so.
 
-        Raises ``ConfigError`` for a setting that is not allowed, ``StoreVersionError`` for a store of a newer
+        Raises ``ConfigError`` for a setting that is not allowed, ``StoreVersionError`` for a store written by a newer
         toolcarry, ``StoreDamagedError`` for a file that is not a database, and ``StoreError`` if it can't be opened.
         """
         for key, value in (("conversation", conversation), ("tenant", tenant)):
@@ -223,11 +223,11 @@ class Tract:
     ) -> CommitInfo:
         """Commit a tool result or, with ``edit``, a newer version of the result with that hash.
 
-        A newer version has the role, id and name of the first one, which stays in the log. Without ``is_error``, it
-        keeps the mark of the version that ``edit`` names; a new result is then a success. An edit calls no hook. A part of the
-        whole result that the history has is not flagged as cut.
-        Raises ``UnknownCommitError`` for an unknown hash, and ``InputError`` for a commit that is not a tool result,
-        or if ``call_id`` or ``name`` is neither empty nor that of the result.
+        A newer version keeps the role, id and name of the first version, which stays in the log. If ``is_error`` is not
+        given, an edit keeps the mark of the version that ``edit`` names, and a new result counts as a success. Edits
+        call no hook. A part of a result that the history has in full is not flagged as cut. Raises
+        ``UnknownCommitError`` for an unknown hash, and ``InputError`` for a commit that is not a tool result, or if
+        ``call_id`` or ``name`` is neither empty nor that of the result.
 
         >>> with Tract.open() as tract:
         ...     first = tract.tool_result("t1", "Bash", "3 passed in 0.1 s")
@@ -255,11 +255,11 @@ class Tract:
         return commit
 
     def append_many(self, messages: Sequence[Mapping[str, Any]]) -> list[CommitInfo]:
-        """Commit messages of any format, in one transaction. Messages with which the history already ends are skipped.
+        """Commit messages of any format, in one transaction. Messages that the history already ends with are skipped.
 
-        So callers may pass a client's whole conversation each time, or only the new messages, and may repeat either;
+        So callers may pass the client's whole conversation each time, or only the new messages, and may repeat either;
         cache marks may move. Messages that a client rewrote in any other way are appended again. A single message equal
-        to the newest one is taken for a repetition and skipped; ``user`` and similar methods always append.
+        to the newest one counts as a repetition and is skipped; ``user`` and similar methods always append.
 
         >>> with Tract.open() as tract:
         ...     asked = {"role": "user", "content": "Run the tests."}
@@ -273,7 +273,7 @@ class Tract:
     def import_transcript(
         self, path: str | os.PathLike[str], *, progress: importing.Progress | None = None
     ) -> ImportResult:
-        """Import a session file or a request body, and skip the part that the history already has.
+        """Import a session file or a request body; skip the part that the history already has.
 
         ``progress`` is called with the number of imported lines and the number of all lines. Raises ``InputError`` if
         the file is not a conversation, or if its imported part has changed, ``OSError`` if it can't be read, and
@@ -323,17 +323,17 @@ class Tract:
         """Return the messages of the next request in a provider's format.
 
         Edits, compactions and omissions are applied. ``style`` is ``openai``, ``anthropic``, ``responses``, ``ollama``,
-        ``gemini`` or ``bedrock``. If that format keeps the system prompt outside of its messages, it is returned as the
-        first message, with the role ``system``. With a policy, the messages are projected.
+        ``gemini`` or ``bedrock``. If the format keeps the system prompt outside its messages, the prompt is returned as
+        the first message, with the role ``system``. With a policy, the messages are projected.
         """
         return compile_messages(self._log, style, policy)
 
     def resolve(self, ref: str) -> str:
         """Return the full text for a marker's reference: the original result, or the messages that a compaction covers.
 
-        A reference always names the same result, even after that is compacted or left out. What this conversation does
-        not have may be in a line of it, another continuation that a recorder wrote.
-        Raises ``InputError`` if nothing has this reference.
+        A reference always names the same result, even after the result is compacted or left out. If this conversation
+        does not have it, its other continuations that a recorder wrote are searched. Raises ``InputError`` if nothing
+        has this reference.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -355,12 +355,12 @@ class Tract:
         return read_part(self.resolve, arguments)
 
     def search_tool_results(self, query: str, *, limit: int = 10) -> list[ToolMatch]:
-        """Return the tool results that have all words of the query, in any case, the best first.
+        """Return the tool results that contain all words of the query, ignoring case, best match first.
 
-        Compacted, superseded and shortened results are searched in full, and so are those of the conversation's lines,
-        other continuations of it that a recorder wrote. A word with a dot, a slash or the like in it is a phrase. The
-        words of a file's results are indexed in memory; on PostgreSQL, the table ``tract_search`` is created with the
-        first search. Raises ``InputError`` for a query without a word, and ``StoreError`` if SQLite has no FTS5.
+        Compacted, superseded and shortened results are searched in full, and so are other continuations of the
+        conversation that a recorder wrote. A word with punctuation in it, such as a dot or a slash, is searched as a
+        phrase. For a store in a file, the index is built in memory; on PostgreSQL, the first search creates the table
+        ``tract_search``. Raises ``InputError`` for a query without words, and ``StoreError`` if SQLite has no FTS5.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -403,11 +403,11 @@ class Tract:
     def hydrate(self, messages: Sequence[Mapping[str, Any]]) -> Hydrated:
         """Restore results that are missing, cleared or cut in messages, if the history has them in full.
 
-        A result is restored if its call in the messages has the id, the name and the arguments of a call in the history,
-        and it is certain that both are the same: no other call has that id, or the neighbouring calls leave no other.
-        A result without a call in both is found by its id alone. A result that is missing is put after its call, or into
-        the next user message, if the history has it in the format of the call. The calls of all other such results are
-        listed in ``refetch``.
+        A result is restored if its call in the messages has the same id, name and arguments as a call in the history,
+        and the match is certain: no other call has that id, or the neighbouring calls rule out all others. A result
+        that has no call in either place is found by its id only. A missing result is inserted after its call, or into
+        the next user message, if the history has it in the format of the call. ``refetch`` lists the calls whose
+        results could not be restored.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -419,9 +419,9 @@ class Tract:
         return hydration.hydrate(self._log, self._results, messages)
 
     def needs_refetch(self, call: object) -> bool:
-        """Return true if the history has no whole result of a call: an id, or a call in any provider's format.
+        """Return true if the history has no whole result for a call, given as an id or in any provider's format.
 
-        A result that a projection limited, a compaction covers or an edit shortened needs no second run.
+        A result that a projection cut, a compaction covers or an edit shortened need not be fetched again.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -432,16 +432,16 @@ class Tract:
         return hydration.needs_refetch(self._log, self._results, call)
 
     def legacy_results(self) -> list[LegacyResult]:
-        """Return the results that were cut before they were written, oldest first, and where their whole may be."""
+        """Return the results that were cut before they were written, oldest first, and where their full text may be."""
         return legacy.legacy_results(self._log)
 
     def backfill(self, source: legacy.BackfillSource = None) -> Backfilled:
-        """Put the whole in the place of each cut result, as an edit whose metadata has the provenance.
+        """Replace each cut result with its full text, as an edit whose metadata has the provenance.
 
-        The whole comes from the imported line itself, where it is next to the result, or from ``source``: a folder in
-        which the host kept files, a session file or a request that has the results in full, or texts by the id of the
-        host's log or of the call, as a mapping or a function. A file outside of the folder is never read. What a source
-        has only in part is left.
+        The full text comes from the imported line itself, if it is stored next to the result, or from ``source``: a
+        folder in which the host kept files; a session file or a request that has the results in full; or a mapping or a
+        function that returns texts by the id of the host's log or of the call. Files outside the folder are never read.
+        A result stays cut if the source has only a part of it.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open(on_truncated_write="count") as tract:
@@ -455,9 +455,10 @@ class Tract:
     def find_tool_results(
         self, name: str | None = None, after: str | None = None, before: str | None = None
     ) -> list[CommitInfo]:
-        """Return the tool results, oldest first; optionally those of one tool, after one commit and before another.
+        """Return the tool results, oldest first; optionally only those of one tool, after one commit and before
+        another.
 
-        An edited result is returned in its newest version, at the place of the first.
+        An edited result is returned in its newest version, at the position of the first.
         """
         return list(query.find_results(self._log, name, after, before))
 
@@ -472,7 +473,8 @@ class Tract:
     def export(self) -> Iterator[bytes]:
         """Yield the lines of imported files, byte for byte, and each other message as a line of JSON.
 
-        An imported document is exported as one. If it does not end with a newline, one is added before the next line.
+        An imported document is exported as a whole. If it does not end with a newline, one is added before the next
+        line.
         """
         return query.export(self._log)
 
@@ -515,14 +517,15 @@ class Tract:
     ) -> CompressResult:
         """Replace messages with one text: the given ``commits``, a range of commits, or all messages.
 
-        The text is ``content``, or else a summary. If preserved messages divide the covered ones, each run between them
-        has its own summary; ``content`` replaces all of them, at the place of the first. A call and its results are
-        covered or preserved together; an earlier compaction is covered as a whole. ``widened`` lists the messages that
-        had to be covered in addition. ``system_prompt`` replaces ``CONVERSATION_SUMMARIZE_SYSTEM``, and
-        ``instructions`` are appended to it.
+        The text is ``content``, or a summary if there is none. If preserved messages divide the covered ones, each run
+        between them gets its own summary; ``content`` replaces all runs, at the place of the first. A call and its
+        results are covered or preserved together, and an earlier compaction is covered as a whole. ``widened`` lists
+        the messages that had to be covered in addition. ``system_prompt`` replaces ``CONVERSATION_SUMMARIZE_SYSTEM``,
+        and ``instructions`` are appended to it.
 
-        Raises ``ConfigError`` without content and summarizer, ``InputError`` for an empty text or an argument of the
-        wrong type, ``UnknownCommitError``, and the summarizer's errors. After an error, nothing is written.
+        Raises ``ConfigError`` if there is neither content nor a summarizer, ``InputError`` for an empty text or an
+        argument of the wrong type, ``UnknownCommitError``, and the summarizer's errors. After an error, nothing is
+        written.
 
         >>> from toolcarry.tract import Tract
         >>> with Tract.open() as tract:
@@ -566,11 +569,12 @@ class Tract:
     ) -> CompressResult:
         """Compact the oldest messages if the conversation takes ``compact_at`` of the window, down to ``target`` of it.
 
-        The window is ``limit`` tokens, else that of ``model``, as for ``context_usage``. Call it before each request:
-        below the threshold it does nothing. The system prompt, the last user message and the newest messages stay, and
-        so do calls with their results and thinking loops. Each run between the messages that stay gets a summary of the
-        tract's summarizer, and the summaries of earlier compactions are summarized again. Without a summarizer, a hand-over
-        of all that is covered takes their place (``carry``), or quotations if no tool was called. If the newest messages alone take more than the target, they stay all the same.
+        The window is ``limit`` tokens, by default that of ``model``, as for ``context_usage``. Call this before each
+        request: below the threshold it does nothing. The system prompt, the last user message and the newest messages
+        stay. Calls are never separated from their results, nor thinking loops divided. Each run between the messages
+        that stay gets a summary from the tract's summarizer, and summaries of earlier compactions are summarized again.
+        Without a summarizer, the covered messages are replaced with a hand-over (``carry``), or with excerpts if no
+        tool was called. The newest messages stay even if they alone take more than the target.
 
         Raises ``ConfigError`` for shares that are not between 0 and 1 or a model whose window is not known, and the
         summarizer's errors. After an error, nothing is written.
@@ -605,10 +609,9 @@ class Tract:
     ) -> CompressResult:
         """Supersede each tool result of the given turns, or of all turns, with a summary if that is shorter.
 
-        Each request to the summarizer holds as many results as fit into 8,000 tokens, each between two lines, and the
-        instructions ask for an answer with the same lines. If the answer has none, each result gets a request of its
-        own. Roles, ids, names and ``is_error`` stay, and so does the final answer, the model's last message after the
-        turns.
+        Each request to the summarizer holds as many results as fit into 8,000 tokens, separated by marker lines, and
+        asks for an answer with the same lines. If the answer lacks them, each result is sent in a request of its own.
+        Roles, ids, names and ``is_error`` stay, and so does the final answer, the model's last message after the turns.
         ``target_tokens`` is the intended limit for one result. Raises the errors of ``compress``.
         """
         check_limit("target_tokens", target_tokens, optional=True)
@@ -619,9 +622,9 @@ class Tract:
         return compaction.compress_tool_calls(self._log, given, name=name, write=write)
 
     def drop_failed_tool_turns(self, name: str | None = None) -> CompressResult:
-        """Leave the turns in which every result failed out of the compiled messages; nothing is deleted.
+        """Leave turns in which every result failed out of the compiled messages; nothing is deleted.
 
-        A result failed if it is marked so, or if its words say it for certain, as in ``Error: ENOENT: ...``.
+        A result failed if it is marked as failed, or if its wording leaves no doubt, as in ``Error: ENOENT: ...``.
         """
         return compaction.drop_failed(self._log, name)
 
@@ -632,13 +635,12 @@ class Tract:
         auto_threshold: int | None = None,
         default_instructions: str | None = None,
     ) -> None:
-        """Summarize tool results as ``tool_result`` commits them, but not those of ``append_many`` or an import.
+        """Summarize tool results when ``tool_result`` commits them, but not results of ``append_many`` or an import.
 
-        Without ``auto_threshold``, all results of the tools in ``instructions`` are summarized; ``grep`` also means
-        ``Grep`` and ``mcp__server__grep``. With it, exactly the
-        results of any tool that have more tokens are, by the tool's instructions or else the default ones. The original
-        is committed first, and stays. Without arguments, summarization is turned off. A handler set by ``on`` replaces
-        this one.
+        With ``auto_threshold``, the results of all tools that have more tokens than this are summarized, using the
+        tool's instructions or the default ones. Without it, all results of the tools in ``instructions`` are
+        summarized; ``grep`` also means ``Grep`` and ``mcp__server__grep``. The original is committed first, and stays.
+        Without arguments, summarization is turned off. A handler set by ``on`` replaces this one.
         """
         named = {} if instructions is None else instructions
         settings = Summarization(named, auto_threshold, default_instructions)
@@ -650,7 +652,7 @@ class Tract:
     def on(self, event: str, handler: Callable[[PendingToolResult], object]) -> None:
         """Call ``handler`` with a ``PendingToolResult`` for each new ``tool_result``, instead of the default handler.
 
-        It may be a coroutine function. It is not called for results from ``append_many`` or an import.
+        The handler may be a coroutine function. It is not called for results from ``append_many`` or an import.
         """
         self._hooks.on(event, handler)
 
@@ -688,14 +690,16 @@ class Tract:
         return maintenance.conversation_names(self._log)
 
     def verify(self, *, all_tenants: bool = False) -> VerifyResult:
-        """Hash every commit and every content of the tenant again, and list all damage, that of the files too."""
+        """Recompute the hashes of all commits and contents of the tenant, and list all damage, including damage to
+        files."""
         return verify(self._log.database, None if all_tenants else self._log.tenant)
 
     def repair(self, path: str | os.PathLike[str], *, all_tenants: bool = False) -> Salvage:
-        """Copy the tenant's commits that can be verified into a new file; the others are listed, and noted there as lost.
+        """Copy the tenant's commits that can be verified into a new file; the others are listed, and recorded there as
+        lost.
 
-        The file gets its name when it is complete, so an interrupted repair leaves none. The damaged store is not
-        changed. Raises ``ConfigError`` if the path exists.
+        The file gets its final name only when it is complete, so an interrupted repair leaves no file. The damaged
+        store is not changed. Raises ``ConfigError`` if the path exists.
         """
         return maintenance.repair(self._log, path, None if all_tenants else self._log.tenant)
 
@@ -706,14 +710,14 @@ class Tract:
     def archive(self, target: str | os.PathLike[str], *, before: datetime) -> Archived:
         """Move the tenant's conversations that ended before ``before`` to another store.
 
-        A conversation is deleted here only after its copy in the other store is complete and verified.
-        Raises ``ConfigError`` if the other store is this one, under any name, or is in memory. Raises ``StoreError`` if
-        it has a different conversation of the same name; all others are moved first.
+        A conversation is deleted here only after its copy in the other store is complete and verified. Raises
+        ``ConfigError`` if the other store is this one, under any name, or is in memory. Raises ``StoreError`` if the
+        other store has a different conversation of the same name, after all others have been moved.
         """
         return maintenance.archive_conversations(self._log, target, before)
 
     def forget(self, conversation: str | None = None) -> bool:
-        """Delete a conversation for good, by default this one, and return true if it existed.
+        """Delete a conversation permanently, by default this one, and return true if it existed.
 
         Its contents are deleted too, unless another conversation of the tenant shares them. Raises ``StoreBusyError``
         if they are deleted, but remain in the file because of a running reader; then call this method again.
@@ -780,9 +784,9 @@ class Tract:
 
 
 def hydrate(messages: Sequence[Mapping[str, Any]], tract: Tract) -> Hydrated:
-    """Put the canonical results back into messages that have previews, markers, nulls or placeholders in their place.
+    """Restore the canonical results in messages that have previews, markers, nulls or placeholders in their place.
 
-    It is ``Tract.hydrate``, which says how results are matched.
+    This is ``Tract.hydrate``, whose documentation says how results are matched.
 
     >>> from toolcarry import preview
     >>> from toolcarry.tract import Tract, hydrate

@@ -1,4 +1,4 @@
-"""Destinations of requests: the names of those that toolcarry knows, and those of users."""
+"""Destinations of requests: the names of the built-in ones, and destinations that users define."""
 
 from __future__ import annotations
 
@@ -51,22 +51,22 @@ RULES: Final[Mapping[str, str | Mapping[str, str]]] = {
     for name, rule in sorted(read_table("rules")["rules"].items())
     if rule.get("is_free")
 }
-"""The rules in which a destination may differ from its base, with their allowed values. A rule with members replaces
-the whole rule of the base."""
+"""The rules that a destination may change from its base, with their allowed values. A rule with members replaces the
+base's whole rule."""
 
 
 FORMS: Final[Mapping[str, str]] = {
     name: rule["form"] for name, rule in read_table("rules")["rules"].items() if "form" in rule
 }
-"""The forms of requests of the rules that have an effect in no other."""
+"""For each rule that affects only one form of request, that form."""
 
 
 @dataclass(frozen=True)
 class Destination:
     """A destination of your own: the built-in one named ``base``, with other ``rules``.
 
-    ``rules`` are those of the records in ``toolcarry/_data/destinations``, as far as they say what is refused (the keys of
-    ``toolcarry.types.destinations.RULES``).
+    ``rules`` are those of the records in ``toolcarry/_data/destinations`` that say what is rejected: the keys of
+    ``toolcarry.types.destinations.RULES``.
 
     >>> Destination("my-gateway", "openai-chat", {"cache_marks": 2, "user_ends": True}).base
     'openai-chat'
@@ -82,7 +82,7 @@ class Destination:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ConfigError(
-                f"name: {self.name!r:.80} is not allowed; allowed: a text that is not empty"
+                f"name: {self.name!r:.80} is not allowed; allowed: a non-empty string"
             )
         if self.name in destination_names():
             raise ConfigError(f"name: destination name {self.name!r} is already taken")
@@ -101,7 +101,7 @@ class Destination:
 
 
 def check_rules(place: str, given: object, known: Mapping[str, str | Mapping[str, str]]) -> None:
-    """Raise a ``ConfigError`` for a rule that does not exist, or has another value than allowed."""
+    """Raise a ``ConfigError`` for a rule that does not exist, or whose value is not allowed."""
     if not isinstance(given, Mapping):
         key = place.removesuffix(".") or "rules"
         raise ConfigError(f"{key}: {given!r:.80} is not allowed; allowed: a mapping")
@@ -121,7 +121,7 @@ def check_rules(place: str, given: object, known: Mapping[str, str | Mapping[str
 
 
 def check_forms(base: str, rules: Iterable[str]) -> None:
-    """Raise a ``ConfigError`` for a rule that has no effect in requests of the form that the base has."""
+    """Raise a ``ConfigError`` for a rule that has no effect on requests in the base's form."""
     for name in rules:
         if name in FORMS and FORMS[name] != (form := read_destination(base)["form"]):
             useful = [each for each in RULES if FORMS.get(each, form) == form]
@@ -134,7 +134,7 @@ def check_forms(base: str, rules: Iterable[str]) -> None:
 
 
 def is_allowed(value: object, allowed: str) -> bool:
-    """Return true if a rule may have a value."""
+    """Return true if a value is allowed for a rule."""
     if allowed == FLAG:
         return isinstance(value, bool)
     if allowed == NUMBER:
@@ -156,9 +156,11 @@ def is_allowed(value: object, allowed: str) -> bool:
 def check_destination(
     key: str, value: object, own: Iterable[Destination] = ()
 ) -> str | Destination | None:
-    """Return a destination as a ``ProjectPolicy`` has it: a known name, or a destination of ``own``, which may be given by its name.
+    """Return a destination in the form that ``ProjectPolicy`` stores: a built-in name, or a ``Destination``, which may
+    be given by its name in ``own``.
 
-    A mapping has the ``name`` (without it: ``own``), the ``base`` and the rules of a destination. Raises ``ConfigError``.
+    A mapping holds the ``name`` (default: ``own``), the ``base`` and the rules of a destination. Raises
+    ``ConfigError``.
     """
     if value is None or isinstance(value, Destination):
         return value

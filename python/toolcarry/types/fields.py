@@ -1,7 +1,7 @@
 """The fields of a policy, as its dataclass and its docstring declare them.
 
-The keys of the settings file, the environment variables, the options of the command line and docs/reference/settings.md follow
-from them.
+The keys of the settings file, the environment variables, the command-line options and docs/reference/settings.md are
+derived from them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _ENTRY: Final = re.compile(r"^ *``(\w+)``: (.*?)(?=^ *``\w+``: |^ *$|\Z)", re.MU
 
 
 def entries(docstring: str | None) -> list[tuple[str, str]]:
-    """Return the entries of a docstring, each on lines of its own: a name and its meaning.
+    """Return the entries of a docstring, each a name and its meaning. An entry begins on a new line.
 
     >>> entries("Words.\\n\\n    ``a``: One\\n    line.\\n    ``b``: Two.\\n")
     [('a', 'One line.'), ('b', 'Two.')]
@@ -47,7 +47,7 @@ def entries(docstring: str | None) -> list[tuple[str, str]]:
 
 
 def declared(kind: type[Declared]) -> type[Declared]:
-    """Note the fields that a policy declares, its own ones first, and make the policy with all defaults."""
+    """Record the fields that a policy declares, its own ones first, and make the policy with all defaults."""
     policy: Any = kind
     hints = get_type_hints(kind)
     docs = {name: text for each in reversed(kind.__mro__) for name, text in entries(each.__doc__)}
@@ -70,9 +70,9 @@ def declared(kind: type[Declared]) -> type[Declared]:
 
 
 def taking_old_names(kind: Any) -> Callable[..., None]:
-    """Return the function that makes a policy, which also takes the names that fields had in version 0.1.
+    """Return the function that makes a policy, extended to accept field names of version 0.1.
 
-    It raises ``TypeError`` for a name that is no field, with the names that are close to it.
+    It raises ``TypeError`` for a name that is not a field, and suggests similar names.
     """
     make = kind.__init__
 
@@ -81,9 +81,7 @@ def taking_old_names(kind: Any) -> Callable[..., None]:
         for old in kind.old_names.keys() & given.keys():
             new = kind.old_names[old]
             if new in given:
-                raise ConfigError(
-                    f"{old}: is not allowed together with {new}, which is its name since version 0.2"
-                )
+                raise ConfigError(f"{old}: is the old name of {new}, which is set too; remove it")
             warn(
                 f"{kind.__name__}: {old} is called {new} since version 0.2",
                 DeprecationWarning,
@@ -97,7 +95,7 @@ def taking_old_names(kind: Any) -> Callable[..., None]:
 
 
 def check_names(kind: Any, given: Iterable[str]) -> None:
-    """Raise ``TypeError`` for a name that is not a field of a policy, with the names that are close to it.
+    """Raise ``TypeError`` for a name that is not a field of a policy, and suggest similar names.
 
     >>> from toolcarry.types.policy import CarryPolicy
     >>> check_names(CarryPolicy, ["max_token"])

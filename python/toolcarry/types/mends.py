@@ -1,4 +1,4 @@
-"""The sentences that describe a correction: as a problem, for ``check``, and as a change, for reports."""
+"""The sentences that describe a correction: as a problem for ``check``, as a change for reports."""
 
 from typing import Final
 

@@ -26,7 +26,7 @@ ENCODING_BY_MODEL: Final[dict[str, EncodingName]] = {
     "gpt-35": "cl100k_base",
     "text-embedding": "cl100k_base",
 }
-"""The models whose vocabulary is known, by the beginning of their names; the first match counts."""
+"""The models with a known vocabulary, by the beginning of their names; the first match applies."""
 
 FACTORS: Final[dict[str, float]] = {
     "claude": 1.25,
@@ -50,7 +50,7 @@ MAKER: Final = re.compile(r"^(?:[a-z-]+\.)+(?=[a-z])")
 
 
 class Scale(NamedTuple):
-    """The encoding in which a model's tokens are counted, and its tokens per token of that encoding.
+    """The encoding used to count a model's tokens, and the model's tokens per token of that encoding.
 
     ``is_known`` is true if the encoding is the model's own.
     """
@@ -61,7 +61,7 @@ class Scale(NamedTuple):
 
 
 def scale_of(model: str) -> Scale:
-    """Return how the tokens of a model are counted. A provider before the name is ignored.
+    """Return the scale for counting a model's tokens. A provider before the name is ignored.
 
     >>> scale_of("openai/gpt-4o"), scale_of("claude-sonnet-4-5").factor
     (Scale(encoding='o200k_base', factor=1.0, is_known=True), 1.25)
@@ -75,10 +75,10 @@ def scale_of(model: str) -> Scale:
 
 
 def window_of(model: str) -> int | None:
-    """Return the tokens that a request to a model may have; ``None`` if they are not known.
+    """Return the context window of a model, in tokens; ``None`` if it is not known.
 
-    A provider before the name, a maker and a region are ignored. Gateways write ``claude-opus-4.6``, and Claude Code marks a
-    window of a million tokens.
+    A provider, a maker and a region before the name are ignored. Gateways write ``claude-opus-4.6``, and Claude Code
+    marks a window of a million tokens.
 
     >>> window_of("openai/gpt-4o-2024-11-20"), window_of("us.anthropic.claude-opus-4-5-20251101-v1:0"), window_of("m")
     (128000, 200000, None)

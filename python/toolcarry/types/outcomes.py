@@ -1,6 +1,6 @@
-"""The values that kernels return, before ``toolcarry.api`` makes the caller's objects of them.
+"""The values that kernels return, before ``toolcarry.api`` turns them into the caller's objects.
 
-The extension fills these classes by the names of their fields.
+The extension fills these classes by field name.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ __all__ = ["BodyOutcome", "CarryOutcome", "ImportedOutcome", "ProjectOutcome", "
 
 
 class CarryOutcome(Value, frozen=True):
-    """The outcome of ``carry``: the context, as text for messages and in UTF-8 for bytes."""
+    """The outcome of ``carry``: the context, as a string for messages and as UTF-8 for bytes."""
 
     context: str | bytes
     report: Report
 
 
 class WalkedBlock(Value, frozen=True):
-    """The fate of a block that ``carry`` walked, for ``explain``. ``age`` counts from the newest block, which has 0."""
+    """The fate of a block that ``carry`` read, for ``explain``. ``age`` counts from the newest block, which has 0."""
 
     age: int
     fate: str
@@ -50,8 +50,8 @@ class BodyOutcome(Value, frozen=True):
 class ImportedOutcome(Value, frozen=True):
     """The outcome of ``project_imported``; ``messages`` is None if nothing changes.
 
-    ``origins`` has the position of the message that each new one was made from, and None for a message that was added.
-    ``members`` has the new values of other members of the request, and None for a member that is removed.
+    ``origins`` has, for each new message, the position of the message that it was made from, and None if it was added.
+    ``members`` has the new values of other members of the request, and None for a member that was removed.
     """
 
     messages: list[Any] | None

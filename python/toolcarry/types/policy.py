@@ -1,9 +1,9 @@
 """The policies of ``carry`` and ``project``: which results are sent, and how much of them.
 
-A field is declared here, and nowhere else: its type and default in a dataclass, its meaning in the docstring of that class.
-The keys of the settings file, the environment variables, the options of the command line and docs/reference/settings.md follow
-from that (``types/fields.py``). The ``TypedDict`` next to a policy only says the same to type checkers, for functions that take
-fields as keywords.
+Each field is declared once, here: its type and default in a dataclass, its meaning in the docstring of that class.
+``types/fields.py`` derives the keys of the settings file, the environment variables, the command-line options and
+docs/reference/settings.md from these declarations. The ``TypedDict`` next to each policy repeats its fields for type
+checkers, for functions that take them as keywords.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ DEFAULT_RULES: Final[tuple[Rule, ...]] = tuple(
 )
 """The built-in rules: which tools read, edit and run commands, and which argument identifies their target.
 
-Rules are data, in ``_data/default_rules.json``. User rules come before these, and the first rule that matches a name
-decides. A tool that no rule matches is of the kind other, and its results are never superseded.
+Rules are data, in ``_data/default_rules.json``. User rules come before these, and the first rule that matches a tool's
+name applies. A tool that no rule matches has the kind ``"other"``, and its results are never superseded.
 """
 
 NO_LIMIT: Final = sys.maxsize
@@ -65,14 +65,14 @@ CONTENT_KINDS: Final = tuple(
         )
     )
 )
-"""The kinds of texts that are shortened by what they are."""
+"""The kinds of text that are shortened according to their content."""
 if TYPE_CHECKING:
     ContentKind = str
 else:
     ContentKind = Literal[CONTENT_KINDS]
 LayoutName = Literal["auto", "sections", "handover"]
 AUTO: Final = "auto"
-"""A limit on one result that depends on its kind and on the results before it, where a policy has one."""
+"""The value of a limit on one result that depends on the result's kind and on the results before it."""
 Content: TypeAlias = Literal["auto", "off"] | tuple[ContentKind, ...]
 Rules: TypeAlias = tuple[Rule, ...] | Literal["careful"]
 
@@ -156,11 +156,11 @@ CHECKS: Final[Mapping[str, Callable[[str, Any], Any]]] = {
     "prices": checked_prices,
     "rules": lambda name, value: check_rules(value, name),
 }
-"""The checks of fields whose type does not say what is allowed."""
+"""The checks of fields whose type alone does not define the allowed values."""
 
 
 def refuse_both(policy: ResultPolicy, one: str, other: str) -> None:
-    """Raise a ``ConfigError`` if two limits are set of which only one may be."""
+    """Raise a ``ConfigError`` if both of two mutually exclusive limits are set."""
     value = getattr(policy, one)
     if value is not None and getattr(policy, other) is not None:
         raise ConfigError(
@@ -179,9 +179,9 @@ def share_of(
     model: str | None,
     allowed: str = ALLOWED_TOKENS,
 ) -> int | None:
-    """Return a limit in tokens, which may be given as a share of the window.
+    """Return a limit in tokens; a share such as ``"80%"`` is resolved to a part of the window.
 
-    Raises ``ConfigError`` if it is no share, or the window is not known.
+    Raises ``ConfigError`` for any other text, or if the window is not known.
 
     >>> share_of("max_tokens", "80%", None, "gpt-4o"), share_of("max_tokens", 5_000, None, None)
     (102400, 5000)
@@ -198,7 +198,7 @@ def share_of(
 
 
 def allowed_tokens(policy: ResultPolicy, name: str) -> str:
-    """Return the values that a limit of a policy in tokens may have, for an error."""
+    """Return the allowed values of a token limit, for an error message."""
     return f"{ALLOWED_TOKENS}, {AUTO!r}" if name in policy.auto_limits else ALLOWED_TOKENS
 
 
@@ -213,24 +213,25 @@ def check_type(key: str, value: object, kind: type) -> None:
 class ResultPolicy:
     """The settings that ``carry`` and ``project`` share: how a result is shortened, and which results supersede others.
 
-    A limit of ``NO_LIMIT`` is no limit, also where there is a default.
+    Set a limit to ``NO_LIMIT`` to turn it off, even if it has a default.
 
     ``max_result_tokens``: The limit on one result, in tokens: a number, or a share of the window such as ``"5%"``.
     ``max_result_chars``: The limit on one result, in characters (Unicode code points). Both limits may be set.
-    ``encoding``: The encoding to count tokens in; counts equal tiktoken's.
-    ``model``: The model used to count tokens and to turn shares into limits. Counts for OpenAI's models are exact; for others
-    they are an estimate by family.
+    ``encoding``: The encoding used to count tokens; counts match tiktoken's.
+    ``model``: The model used to count tokens and to turn shares into limits. Counts are exact for OpenAI's models, and
+    estimated by model family for all others.
     ``window_tokens``: The context window, in tokens, if it differs from the model's.
-    ``keep``: The part of a text over a limit that stays: its head, its tail or both ends. ``"auto"`` keeps both ends of a
-    command's output, since errors come last, and the head of any other text.
-    ``content``: How a text over a limit is shortened. ``"auto"`` looks at the content: failures of tests, errors in logs, the
-    first hits in each file and the keys of JSON stay. ``"off"`` cuts every text alike; a list names the kinds to look for.
-    In ``project``, ``"lines"`` means files and text of no known kind, and keeps one end and the lines with the most new
-    words; ``"terminal"`` removes colours and overwritten lines, with or without a limit.
-    ``references``: Name the call in a marker, so that its full result can be found. Turn this off if the model has no tool to
-    ask for it, such as ``retrieval_tool``.
-    ``rules``: Rules of superseding, which come before the built-in ones. ``"careful"`` keeps every edit of a file until the
-    file is written, or read in full, again.
+    ``keep``: The part to keep of a text over a limit: its head, its tail or both ends. ``"auto"`` keeps both ends of
+    command output, since errors come last, and the head of any other text.
+    ``content``: How to shorten a text over a limit. ``"auto"`` looks at the content: it keeps test failures, errors in
+    logs, the first search hits in each file, and the keys of JSON. ``"off"`` cuts all texts the same way; a list
+    enables only the kinds that it names. In ``project``, ``"lines"`` covers files and text of no known kind: it keeps
+    one end and the lines with the most new words. ``"terminal"`` removes colours and overwritten lines, even from texts
+    within their limit.
+    ``references``: Put the reference of the call into each marker, so that the full result can be found. Turn this off
+    if the model has no tool, such as ``retrieval_tool``, to ask for the result.
+    ``rules``: Rules that decide which results supersede others; they come before the built-in ones. ``"careful"`` keeps
+    every edit of a file until the file is written or read in full again.
     """
 
     declared: ClassVar[tuple[Field, ...]]
@@ -243,7 +244,7 @@ class ResultPolicy:
         "max_tool_result_tokens": "max_result_tokens",
         "window": "window_tokens",
     }
-    """The names that fields had in version 0.1, with those that they have now."""
+    """The names of fields in version 0.1, with their current names."""
 
     max_result_tokens: TokenLimit = None
     max_result_chars: CharLimit = None
@@ -266,10 +267,10 @@ class ResultPolicy:
             self.tokens_of(name)
 
     def tokens_of(self, name: str) -> int | None:
-        """Return a limit in tokens, which may be given as a share of the window; ``None`` if there is none of this name, or
-        one that depends on the result.
+        """Return a limit in tokens, with a share of the window resolved; ``None`` if the policy has no such limit, or
+        if the limit depends on the result.
 
-        Raises ``ConfigError`` if it is no share, or the window is not known.
+        Raises ``ConfigError`` for any other text, or if the window is not known.
 
         >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o").tokens_of("max_request_tokens")
         102400
@@ -281,7 +282,7 @@ class ResultPolicy:
         return share_of(name, limit, self.window_tokens, self.model, allowed)
 
     def __repr__(self) -> str:
-        """Return the settings that are not the default ones.
+        """Return the settings that differ from the defaults.
 
         >>> CarryPolicy(), ProjectPolicy(repair=True)
         (CarryPolicy(), ProjectPolicy(repair=True))
@@ -295,7 +296,7 @@ class ResultPolicy:
 
     @property
     def content_kinds(self) -> tuple[str, ...]:
-        """The kinds of texts that are shortened by what they are."""
+        """The kinds of text that are shortened according to their content."""
         if isinstance(self.content, str):
             return CONTENT_KINDS if self.content == "auto" else ()
         return self.content
@@ -308,11 +309,11 @@ class CarryPolicy(ResultPolicy):
 
     ``max_tokens``: The limit on the whole context, in tokens: a number, or a share of the window such as ``"10%"``.
     ``max_chars``: The same limit in characters; 60,000 if neither is set. Only one of the two may be set.
-    ``layout``: The form of the context. ``"sections"`` shows whole results in sections for files that were read, files that
-    were changed, commands and other tools; under a limit, the newest of them, and a list of those that are left out.
-    ``"handover"`` is for a model that goes on with the work: the plan, the open failures, a line for each earlier call, the
-    current text of files, and the latest steps in time order, each call with its result and the requests of the user at
-    their places. ``"auto"`` writes sections if everything fits, else a hand-over.
+    ``layout``: The form of the context. ``"sections"`` groups whole results by files read, files changed, commands and
+    other tools; if they exceed a limit, it shows the newest and lists those left out. ``"handover"`` is for a model
+    that continues the work: it has the plan, the open failures, one line for each earlier call, the current text of
+    files, and the latest steps in chronological order: each call with its result, and the user's requests in between.
+    ``"auto"`` writes sections if everything fits, otherwise a hand-over.
     ``include_summary``: Include the summary.
     ``include_files``: Include files that were read.
     ``include_changes``: Include files that were changed.
@@ -355,35 +356,39 @@ class CarryPolicy(ResultPolicy):
 @declared
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ProjectPolicy(ResultPolicy):
-    """The policy of ``project``: what of a request is replaced and repaired.
+    """The policy of ``project``: what to replace and repair in a request.
 
-    ``max_result_tokens``: The limit on one result, in tokens: a number, a share of the window such as ``"5%"``, or ``"auto"``.
-    ``"auto"`` depends on what is before: the output of a command is shortened to about 1,000 tokens, and to 500 once all
-    results take 5 % of the window; other results to about 8,000, and to 4,000 in a full window. The window counts up to
-    200,000 tokens, as for a model that is not known. A request below 4,096 tokens stays as it is. Default: ``"auto"``, unless
-    ``max_result_chars`` is set, or ``references`` is off, since nobody could ask for the whole result then.
-    ``max_request_tokens``: The limit on the whole request, in tokens: a number, or a share of the window such as ``"80%"``. If
-    a request is longer, old results are shortened to 400 tokens and then cleared, oldest first, until it is at 60 % of the
-    limit. A result may therefore change twice and break the prompt cache twice; ``content="off"`` clears it in one step.
-    ``max_all_results_tokens``: The limit on all results together, in tokens; it works in the same way.
+    ``max_result_tokens``: The limit on one result, in tokens: a number, a share of the window such as ``"5%"``, or
+    ``"auto"``. ``"auto"`` falls as earlier results fill the window: from about 1,000 tokens to 500 for command output,
+    reached when they take 5 % of the window; from about 8,000 to 4,000 for all other results, reached when they take
+    all of it. Windows over 200,000 tokens and unknown windows count as 200,000. A request below 4,096 tokens is not
+    shortened. Default: ``"auto"``, unless ``max_result_chars`` is set or ``references`` is off, since the model could
+    not ask for the full result then.
+    ``max_request_tokens``: The limit on the whole request, in tokens: a number, or a share of the window such as
+    ``"80%"``. If a request exceeds it, old results are shortened to 400 tokens and then cleared, oldest first, until
+    the request is down to 60 % of the limit. A result may therefore change twice and break the prompt cache twice; with
+    ``content="off"``, results are cleared in one step.
+    ``max_all_results_tokens``: The limit on all results together, in tokens; it works like ``max_request_tokens``.
     ``max_all_results_chars``: The same limit in characters. Only one of the two may be set.
     ``repair``: Correct what the provider would reject.
     ``destination``: The provider to repair for, such as ``"mistral"``, or one of your own (``Destination``). Default: inferred
     from the messages and the model.
-    ``clear_at_least_tokens``: Superseded results that were already sent are replaced if that saves this many tokens together.
-    Default: if that pays at the provider's prices, and is covered by what the conversation has saved so far.
-    ``prices``: The name of a price model (docs/reference/prices.md), such as ``"gpt-5"``, or ``"none"`` for a provider without
-    a cache, or one of your own (``PriceModel``; in the settings file ``[[prices]]``). Default: that of ``model``; in the
-    proxy, else that of the model that the request names; else every built-in one at once.
-    ``clear_tool_inputs``: Replace old arguments that hold nothing new by markers, in calls before the last three turns: text
-    written to a file that was read or written in full later, the old text of an edit, and text of failed edits. True for
-    all tools, or a list of their names. Default: only in a request over ``max_request_tokens``, before any result is
-    cleared.
-    ``exclude_tools``: Tools whose results never change; names as in a ``Rule``.
+    ``clear_at_least_tokens``: Replace superseded results that were already sent only if that saves at least this many
+    tokens in total. Default: only if that saves money at the provider's prices, and earlier savings in the conversation
+    cover its cost.
+    ``prices``: The name of a price model (docs/reference/prices.md) such as ``"gpt-5"``, ``"none"`` for a provider
+    without a cache, or a price model of your own (``PriceModel``; in the settings file ``[[prices]]``). Default: the
+    price model of ``model``, or in the proxy, that of the model that the request names. If neither is known, a change
+    has to pay at every built-in price.
+    ``clear_tool_inputs``: Replace arguments that are no longer needed with markers, in calls before the last three
+    turns: text written to a file that was read or written in full later, the old text of an edit, and the text of
+    failed edits. True for all tools, or a list of tool names. Default: only if the request is over
+    ``max_request_tokens``, before any result is cleared.
+    ``exclude_tools``: The tools whose results never change; names are written as in a ``Rule``.
     ``keep_last_results``: The number of newest results that never change.
-    ``keep_last_turns``: The number of the model's newest turns whose results never change.
-    ``keep_images``: The number of newest images that stay. A line with type and size takes the place of each older one, and
-    each that goes breaks the prompt cache from there on. Results that never change keep theirs. Default: all.
+    ``keep_last_turns``: The number of newest model turns whose results never change.
+    ``keep_images``: The number of newest images to keep. Each older image is replaced with a line that has its type and
+    size, which breaks the prompt cache from there on. Results that never change keep their images. Default: all.
 
     >>> ProjectPolicy(max_request_tokens="80%", model="gpt-4o", repair=True).price_bounds
     ((10000, 5000),)
@@ -417,7 +422,8 @@ class ProjectPolicy(ResultPolicy):
 
     @property
     def is_limited_by_place(self) -> bool:
-        """True if the limit on a result depends on its kind and on what is before it: ``"auto"``, which is the default.
+        """True if the limit on a result is ``"auto"``, set or by default: it depends on the result's kind and on
+        earlier results.
 
         >>> ProjectPolicy().is_limited_by_place, ProjectPolicy(max_result_chars=2_000).is_limited_by_place
         (True, False)
@@ -438,9 +444,9 @@ class ProjectPolicy(ResultPolicy):
 
     @property
     def price_bounds(self) -> tuple[tuple[int, int], ...]:
-        """The prices at which a change has to pay: those of the price model, or else the bounds of all built-in ones.
+        """The prices at which a change has to pay: those of the price model, otherwise the bounds of all built-in ones.
 
-        Each has the price of a token that is written into the cache and of one that is read from it, in ten-thousandths.
+        Each pair has the price of a token written to the cache and of a token read from it, in ten-thousandths.
 
         >>> ProjectPolicy(prices="claude").price_bounds, ProjectPolicy().price_bounds
         (((12500, 1000),), ((10000, 10000), (20000, 250)))
@@ -450,7 +456,7 @@ class ProjectPolicy(ResultPolicy):
 
     @property
     def price_model(self) -> PriceModel | None:
-        """The price model that is set, or that of the model."""
+        """The price model that is set, otherwise the price model of ``model``."""
         if isinstance(self.prices, PriceModel):
             return self.prices
         if self.prices is not None:
@@ -508,10 +514,10 @@ class ProjectOptions(ResultOptions, total=False):
 def policy_from(
     kind: type[AnyPolicy], policy: AnyPolicy | None, options: Mapping[str, Any]
 ) -> AnyPolicy:
-    """Return the policy of a call: the one that was given, or the default one, with the fields that were given as keywords.
+    """Return the policy of a call: the given or the default policy, with fields replaced by the given keywords.
 
-    Raises ``ConfigError`` for another kind of policy and for a value that is not allowed, and ``TypeError`` for a keyword
-    that is no field.
+    Raises ``ConfigError`` for another kind of policy or a value that is not allowed, and ``TypeError`` for a keyword
+    that is not a field.
 
     >>> policy_from(CarryPolicy, None, {"max_tokens": 8_000})
     CarryPolicy(max_tokens=8000)
@@ -528,7 +534,7 @@ def policy_from(
 
 
 def in_encoding(policy: AnyPolicy) -> tuple[AnyPolicy, float]:
-    """Return a policy whose limits are numbers of tokens of its encoding, and the model's tokens per token of the encoding.
+    """Return the policy with its limits in tokens of its encoding, and the model's tokens per token of that encoding.
 
     >>> policy, factor = in_encoding(ProjectPolicy(max_request_tokens="50%", model="claude-sonnet-4-5"))
     >>> policy.max_request_tokens, factor

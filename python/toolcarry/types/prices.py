@@ -33,20 +33,21 @@ CacheMatching = Literal["marks", "prefix", "none"]
 NO_CACHE: Final = "none"
 """The name of the price model without a cache."""
 ANY_MODEL: Final = "*"
-"""Stands for each model that no other price names."""
+"""The name of a price for every model that no other price matches."""
 MOST_PRICE: Final = 1_000
-"""The most that a written or a read token may cost, in parts of one that no cache has."""
+"""The highest allowed price of a written or read token, relative to the price of an uncached token."""
 ALL_PRICES: Final = ((10_000, 10_000), (20_000, 250))
 """The prices with the lowest and the highest ratio among the built-in price models, in ten-thousandths.
 
-What holds at both holds at every price between them. They stand here, so that a projection need not read the table."""
+What holds at both holds at every price between them. They are written here so that a projection need not read the
+table."""
 
 
 class Cost(NamedTuple):
-    """The input of a request, as its provider sees it.
+    """The cost of a request's input.
 
-    ``written``, ``read`` and ``uncached`` are the tokens that are written into the cache, read from it, and not in it;
-    ``units`` is their price, in tokens that no cache has.
+    ``written``, ``read`` and ``uncached`` count the tokens written to the cache, read from it, and processed without
+    it; ``units`` is their total price, in uncached tokens.
     """
 
     written: int
@@ -57,22 +58,24 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceModel:
-    """The price of input tokens with a prompt cache, in parts of the price of a token that no cache has.
+    """The price of input tokens with a prompt cache, relative to the price of an uncached token.
 
     >>> PriceModel("own", cache_write=1.0, cache_read=0.25, matching="prefix").in_ten_thousandths
     (10000, 2500)
 
-    ``cache_write``: The price of a token that is written into the cache.
-    ``cache_read``: The price of a token that is read from it.
-    ``matching``: How a cache finds the beginning of a request: ``"marks"`` (up to a mark in the request), ``"prefix"``
-    (any common beginning), or ``"none"`` (no cache).
-    ``lookback``: The blocks before a mark in which a beginning is looked for, the marked one included. None: all.
-    ``least_tokens``: The cache has no shorter beginning; a number by the beginning of the model's name.
-    ``lifetime``: Seconds after the last use for which a beginning is kept. None: not known.
-    ``longest_lifetime``: Seconds after the last use from which it is certainly gone. None: not known.
-    ``input``: Dollars for a million input tokens, by the beginning of the model's name.
-    ``destinations``: The destinations that charge by it.
-    ``source`` and ``date``: Where the numbers are from, and when they were read.
+    ``cache_write``: The price of a token that is written to the cache.
+    ``cache_read``: The price of a token that is read from the cache.
+    ``matching``: How the cache matches a request with earlier ones: ``"marks"`` (up to a mark in the request),
+    ``"prefix"`` (any common prefix), or ``"none"`` (no cache).
+    ``lookback``: The number of blocks, counted back from a marked block and including it, in which the cache looks for
+    a prefix. None: all.
+    ``least_tokens``: The shortest prefix that the cache keeps, in tokens, by the beginning of the model's name.
+    ``lifetime``: Seconds that the cache keeps a prefix after its last use. None: not known.
+    ``longest_lifetime``: Seconds after the last use when a prefix is certainly gone. None: not known.
+    ``input``: Dollars per million input tokens, by the beginning of the model's name.
+    ``destinations``: The destinations that charge these prices.
+    ``source``: Where the numbers come from.
+    ``date``: When they were read there.
     """
 
     name: str
@@ -103,7 +106,7 @@ class PriceModel:
 
     @property
     def in_ten_thousandths(self) -> tuple[int, int]:
-        """The prices of writing and of reading a token, in ten-thousandths of the price of a token that no cache has.
+        """The prices of writing and of reading a token, in ten-thousandths of the price of an uncached token.
 
         >>> price_models()["claude"].in_ten_thousandths
         (12500, 1000)
@@ -111,7 +114,8 @@ class PriceModel:
         return round(self.cache_write * 10_000), round(self.cache_read * 10_000)
 
     def least_of(self, model: str = "") -> int:
-        """Return the least number of tokens that the cache keeps of a model's requests; the greatest one without a model.
+        """Return the shortest prefix, in tokens, that the cache keeps for a model; without a model, the largest such
+        minimum.
 
         >>> price_models()["claude"].least_of("claude-opus-4-6"), price_models()["claude"].least_of()
         (4096, 4096)
@@ -120,9 +124,9 @@ class PriceModel:
         return max(self.least_tokens.values()) if found is None else self.least_tokens[found]
 
     def cost(self, written: int, read: int, model: str = "", *, is_marked: bool = True) -> Cost:
-        """Return the cost of a request. ``written`` and ``read`` are its tokens, of which a cache that takes it has the read ones.
+        """Return the cost of a request that writes ``written`` and reads ``read`` tokens, if the cache accepts it.
 
-        ``is_marked``: False if it has no mark, where a cache needs one.
+        ``is_marked``: False if the request has no mark; some caches need one.
 
         >>> price_models()["claude"].cost(1_000, 9_000)
         Cost(written=1000, read=9000, uncached=0, units=2150.0)
@@ -143,9 +147,10 @@ class PriceModel:
         is_warm: bool = True,
         is_marked: bool = True,
     ) -> tuple[Cost, Cost]:
-        """Return the cost of a projected request, and that of sending it unchanged.
+        """Return the cost of a projected request, and the cost of sending it unchanged.
 
-        ``report`` is that of its projection. ``is_warm``: False if the cache holds nothing of the request before.
+        ``report`` is the report of the projection. ``is_warm``: False if the cache no longer holds anything of the
+        previous request.
         """
         sent = (report.written_tokens, report.read_tokens)
         read = min(max(report.read_tokens + report.read_tokens_saved, 0), report.unchanged_tokens)
@@ -158,7 +163,7 @@ class PriceModel:
         )
 
     def dollars(self, tokens: float, model: str) -> float | None:
-        """Return the price of input tokens that no cache has; None for a model whose price is not known.
+        """Return the price of uncached input tokens in dollars; None for a model whose price is not known.
 
         >>> price_models()["claude"].dollars(1_000_000, "claude-opus-4-6")
         5.0
@@ -200,7 +205,7 @@ def price_model(record: Mapping[str, Any]) -> PriceModel:
 def price_of(model: str, *, lifetime: int | None = None) -> PriceModel | None:
     """Return the price model of a model; None if it is not known. A provider before the name, and a region, are ignored.
 
-    ``lifetime`` chooses the price model with this lifetime where a provider has several. Otherwise, the shortest counts.
+    If a provider has price models with several lifetimes, ``lifetime`` selects one; by default the shortest.
 
     >>> price_of("anthropic/claude-sonnet-4-5").name, price_of("claude-sonnet-4-5", lifetime=3_600).name
     ('claude', 'claude-1h')
@@ -215,7 +220,7 @@ def price_of(model: str, *, lifetime: int | None = None) -> PriceModel | None:
 
 
 def set_price(model: str, prices: Mapping[str, PriceModel]) -> PriceModel | None:
-    """Return the price model that a user set for a model, by the beginning of its name, or for any.
+    """Return the price model that the user set for a model, by the beginning of its name, or for ``"*"``.
 
     >>> own = {name: PriceModel(name, 1.0, 0.5, "prefix") for name in ("gpt-5", "*")}
     >>> set_price("openai/gpt-5-mini", own).name, set_price("llama", own).name, set_price("llama", {})
@@ -228,7 +233,7 @@ def set_price(model: str, prices: Mapping[str, PriceModel]) -> PriceModel | None
 
 
 def longest_match(model: str, names: Mapping[str, object]) -> str | None:
-    """Return the longest name with which a model's name begins, at the end of a part.
+    """Return the longest name that a model's name begins with; the match must end at the end of a part.
 
     >>> longest_match("openai/gpt-5.4-mini-2026-03-17", {"gpt-5": 1, "gpt-5.4": 2, "gpt-5.4-mini": 3})
     'gpt-5.4-mini'

@@ -25,16 +25,17 @@ from toolcarry.types.values import (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Carried:
-    """A carry-over context, and the ``report`` of every block.
+    """A carry-over context, and the ``report`` about every block.
 
-    A context that was made from bytes stays bytes: ``to_bytes()`` costs nothing, and ``text`` decodes it each time.
+    A context that was made from bytes is kept as bytes: ``to_bytes()`` costs nothing, and ``text`` decodes it on each
+    access.
     """
 
     _context: str | bytes
     report: Report
-    """The report of every block that was walked."""
+    """The report about every block that was read."""
     fates: tuple[Fate, ...] = ()
-    """The outcome of every block, if ``carry`` was asked to explain."""
+    """The outcome of every block, if ``carry`` was called with ``explain=True``."""
 
     @property
     def text(self) -> str:
@@ -63,7 +64,7 @@ class Carried:
 class Fate(Value, frozen=True):
     """The outcome of one block: ``fate`` is ``shown``, ``cut``, ``left_out``, ``superseded`` or ``excluded``.
 
-    ``setting`` names the setting that would change it; empty if no setting would.
+    ``setting`` names the setting that would change this outcome; it is empty if no setting would.
 
     >>> from toolcarry import carry
     >>> call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
@@ -130,10 +131,10 @@ class Recounted(Value, frozen=True):
 
 
 class Loss(Value, frozen=True):
-    """One thing that the target cannot hold, or that was changed for it.
+    """Something that the target cannot hold, or that was changed for it.
 
-    ``position`` is the index of the message, or of the line, from 0; ``None`` for what concerns the whole.
-    ``kind`` is one of ``KINDS``, ``detail`` a short description.
+    ``position`` is the index of the message, or of the line, from 0; ``None`` if the loss concerns the whole
+    conversation. ``kind`` is one of ``KINDS``, ``detail`` a short description.
     """
 
     position: int | None
@@ -142,16 +143,17 @@ class Loss(Value, frozen=True):
 
 
 class Converted(Value, frozen=True):
-    """A conversation in the format ``target``, as its destination accepts it.
+    """A conversation in the format ``target``, ready for its destination.
 
-    ``messages`` are those of the request (of Responses the items of ``input``, of Gemini its ``contents``);
-    ``system`` is the system prompt if the format keeps it separately (Anthropic, Responses, Gemini, Bedrock), else empty.
-    ``settings`` are other members that the request needs: for Bedrock, definitions of the tools that are called.
-    ``losses`` are what the format cannot hold, or what was changed for it. Their positions are those of the input.
-    ``mends`` are the corrections of the repair. Their positions are those of ``convert(..., repair=False).messages``.
-    ``not_repaired`` names what the repair could not correct, as in ``ProjectReport``, or says that it did not run; it is
-    empty otherwise.
-    ``unread`` is about the messages whose structure no format knows, and which were left out.
+    ``messages``: The messages of the request (for Responses the items of ``input``, for Gemini its ``contents``).
+    ``system``: The system prompt if the format keeps it separately (Anthropic, Responses, Gemini, Bedrock), otherwise
+    empty.
+    ``losses``: Content that the format cannot hold, or that was changed for it. Positions are those of the input.
+    ``unread``: The messages whose structure no format knows, and which were left out.
+    ``settings``: Other members that the request needs: for Bedrock, definitions of the tools that are called.
+    ``mends``: The corrections of the repair. Positions are those of ``convert(..., repair=False).messages``.
+    ``not_repaired``: What the repair could not correct, as in ``ProjectReport``, or a note that the repair did not run;
+    otherwise empty.
     """
 
     target: Target
@@ -179,11 +181,14 @@ class Converted(Value, frozen=True):
 
 
 class Problem(Value, frozen=True):
-    """Something that the destination of a request would refuse.
+    """Something that the destination would reject in a request.
 
-    ``rule`` is a key of ``toolcarry.types.mends.PROBLEMS``, and ``text`` its sentence. ``position`` is the index of the
-    message (``None``: the request as a whole), ``call_id`` the id of the call, and ``detail`` the replacement that
-    ``project(repair=True)`` would write, the member, or what could not be checked.
+    ``rule``: A key of ``toolcarry.types.mends.PROBLEMS``.
+    ``text``: The sentence that describes the rule.
+    ``position``: The index of the message; ``None`` for the request as a whole.
+    ``call_id``: The id of the call.
+    ``detail``: The replacement that ``project(repair=True)`` would write, the name of the member, or what could not be
+    checked.
     """
 
     rule: str
@@ -196,8 +201,8 @@ class Problem(Value, frozen=True):
 class Preview(Value, frozen=True):
     """The part of a string that a stream or a screen may show.
 
-    ``text`` is the shown part and, if something is missing, a last line that says so. ``shown`` and ``total`` count
-    characters of the whole text, and ``reference`` names it, as a marker does.
+    ``text`` is the shown part and, if something is missing, a last line that says so. ``shown`` and ``total`` count the
+    characters shown and those of the whole text. ``reference`` names the whole text, as a marker does.
     """
 
     text: str
@@ -212,7 +217,7 @@ class Preview(Value, frozen=True):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The members that tell a preview from a result, for the event or the message that carries it."""
+        """The members that mark a preview as one, for the event or message that carries it."""
         return preview_members(self.shown, self.total, self.reference)
 
 
@@ -228,14 +233,14 @@ CONTEXT_LEVELS: Final[Mapping[str, float]] = {
     "over": 1.0,
 }
 """The levels of a context, and the share of the window at which each begins. Set ``max_request_tokens`` to the share of
-``nearly_full``, so that older tool results are shortened from there on."""
+``nearly_full`` to shorten older tool results from that level on."""
 
 
 class ContextUsage(Value, frozen=True):
-    """The tokens that a request takes of a window of ``limit`` tokens.
+    """How much of a window of ``limit`` tokens a request takes.
 
-    ``remaining`` is negative if the request does not fit. ``level`` is a name of ``CONTEXT_LEVELS``, and ``label`` says
-    it in sentences. ``exact`` is false if the tokens are estimated.
+    ``remaining`` is negative if the request does not fit. ``level`` is a name of ``CONTEXT_LEVELS``, and ``label``
+    describes it in a sentence. ``exact`` is false if the tokens are estimated.
     """
 
     used: int
@@ -265,7 +270,7 @@ class HeavyResult(Value, frozen=True):
 
 
 class FileUse(Value, frozen=True):
-    """A file in the context: how often it was read and edited, and the tokens of these calls with their results."""
+    """A file in the context: how often it was read and edited, and the tokens of these calls and their results."""
 
     path: str
     reads: int
@@ -274,9 +279,10 @@ class FileUse(Value, frozen=True):
 
 
 class Session(Value, frozen=True):
-    """The facts that a session or a request gives about itself; empty or ``None`` if it does not.
+    """The facts that a session or a request states about itself; empty or ``None`` if it states none.
 
-    The last one that is named counts, since a session may go on in another place; ``models`` has all. ``first`` and ``last`` are the earliest and the latest time.
+    A session may continue in another directory or with another model: ``directory`` and ``model`` are the last ones,
+    and ``models`` lists all. ``first`` and ``last`` are the earliest and the latest time.
     """
 
     session_id: str = ""
@@ -305,13 +311,15 @@ class Session(Value, frozen=True):
 class ContextSurvey(Value, frozen=True):
     """A survey of what the next request of a conversation holds: the active branch, from the last compaction on.
 
-    ``tokens`` are those of the request, in the count of ``model``: ``exact``, or estimated. ``compacted`` are those of
-    the messages of the branch before the compaction, which the agent sends no more. ``parts`` divides ``tokens`` into
-    ``results``, ``inputs`` (of tools), ``text``, ``thinking``, ``media``, and ``frame`` (system prompt, tool
-    definitions, and the protocol around each message, for requests). ``results`` has an amount for each name of
-    ``STATES``: needed; superseded by a newer result; stale, since the file that was read was edited afterwards; repeated
-    word by word in a newer result; or failed. These, ``heaviest`` and ``files`` include the media of a result.
-    ``usage`` is ``None`` if the model's window is not known.
+    ``tokens``: The tokens of the request, counted for ``model``.
+    ``exact``: False if they are estimated.
+    ``parts``: ``tokens`` by kind: ``results``, ``inputs`` (of tools), ``text``, ``thinking``, ``media``, and ``frame``
+    (for requests: the system prompt, tool definitions, and the protocol around each message).
+    ``results``: The amount of results in each of ``STATES``: needed; superseded by a newer result; stale, because the
+    file was edited after it was read; repeated verbatim in a newer result; or failed. Media of results count here, and
+    in ``heaviest`` and ``files``.
+    ``usage``: ``None`` if the model's window is not known.
+    ``compacted``: The tokens of the messages before the compaction, which the agent no longer sends.
     """
 
     tokens: int
@@ -329,12 +337,15 @@ class ContextSurvey(Value, frozen=True):
 class Inspection(Value, frozen=True):
     """A survey of every block, including side chains and other branches.
 
-    ``duplicates`` counts the blocks that a newer one with the same key supersedes, ``stale_reads`` the reads of
-    files that were edited afterwards; ``orphan_calls`` have no result, ``orphan_results`` no call.
-    ``skipped_lines`` are the numbers, from 1, of lines that hold no JSON object, and ``unread`` is about messages and
-    records whose structure no format knows. ``context`` says what the next request takes, if tokens were asked for.
-    ``asides`` counts what is known to be no part of the conversation: records without a message by their types, and, in
-    files that are imported, parts by their types and members by their names, if they hold a text.
+    ``duplicates``: The number of blocks that a newer block with the same key supersedes.
+    ``stale_reads``: The number of reads of files that were edited afterwards.
+    ``orphan_calls``: The number of calls without a result.
+    ``orphan_results``: The number of results without a call.
+    ``skipped_lines``: The numbers, from 1, of lines that hold no JSON object.
+    ``unread``: The messages and records whose structure no format knows.
+    ``context``: What the next request takes, if tokens were requested.
+    ``asides``: Counts of what is known not to belong to the conversation: records without a message, by type; in
+    imported files also parts, by type, and members with text, by name.
     """
 
     shape: str

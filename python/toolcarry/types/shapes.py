@@ -1,4 +1,4 @@
-"""The names of the API shapes: one word for each, and the older words that mean the same."""
+"""The names of the API shapes, and the older names of the same shapes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MEMBERS: Final = {
 """The names of a request's system prompt and messages, if they are not ``system`` and ``messages``."""
 
 NEW_NAMES: Final = {"openai-chat": "openai", "openai-responses": "responses"}
-"""The names of destinations whose shape also has an older name. The other names are the same."""
+"""The destinations whose shape has an older name. All others have the name of their shape."""
 
 
 def shape_named(key: str, value: object, allowed: tuple[str, ...]) -> str:
-    """Return the older name of a shape, which may be given by either. Raises ``ConfigError`` for another value.
+    """Return the older name of a shape, given either name. Raises ``ConfigError`` for any other value.
 
     >>> shape_named("to", "openai-chat", ("anthropic", "openai"))
     'openai'
@@ -34,7 +34,7 @@ def shape_named(key: str, value: object, allowed: tuple[str, ...]) -> str:
 
 
 def record_named(shape: str) -> str:
-    """Return the name of the destination that is a shape, which may be given by its older name.
+    """Return the name of the destination for a shape, given either name of the shape.
 
     >>> record_named("responses")
     'openai-responses'

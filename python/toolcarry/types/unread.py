@@ -1,4 +1,4 @@
-"""The report about messages, records and parts of a structure that no format knows."""
+"""The report about messages, records and parts whose structure no format knows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ MOST_PLACES: Final = 5
 """The maximum number of places in a report."""
 MOST_KEYS: Final = 8
 LONGEST_KEY: Final = 40
-"""A longer key is cut. Keys name members, but a hostile input may write anything into them."""
+"""Longer keys are cut: keys name members, but a hostile input may write anything into them."""
 
 
 class UnreadPlace(Value, frozen=True):
-    """A message, by its position, with the keys of its first part, call or record that no format knows.
+    """The position of a message, and the keys of its first part, call or record that no format knows.
 
-    Only keys are reported, never text: at most eight, each of at most forty characters, without control characters.
+    Only keys are reported, never text: at most eight keys of at most forty characters, without control characters.
     """
 
     position: int
@@ -27,16 +27,17 @@ class UnreadPlace(Value, frozen=True):
 
     @classmethod
     def of(cls, position: int, keys: Iterable[str]) -> UnreadPlace:
-        """Make a place of an object's keys."""
+        """Make a place with an object's keys."""
         return cls(position, cleaned(keys))
 
 
 class Unread(Value, frozen=True):
-    """The messages that a job could not read: ``count`` of the ``total`` that it walked, and the ``first`` of them.
+    """The messages that a job could not read: ``count`` of ``total``, and the ``first`` of them.
 
-    Records count as messages. Such a message has a structure that no format knows, or a part or a call of such a structure.
-    It is left out of what the job makes, or passed on unchanged. ``texts`` counts those of an imported file that were read,
-    apart from a text in a member that its producer is not known to write. It is false if everything was read.
+    Records count as messages. A message is unread if no format knows its structure, or that of one of its parts or
+    calls. It is left out of the output, or passed on unchanged. ``texts`` counts the messages of an imported file that
+    were read except for a text in a member that its producer is not known to write. The value is false if everything
+    was read.
 
     >>> unread = Unread(1, 4, (UnreadPlace(2, ("id", "segments")),))
     >>> bool(unread), unread.is_everything, unread.first[0].keys
@@ -66,7 +67,7 @@ NOTHING: Final = Unread()
 
 
 def cleaned(keys: Iterable[object]) -> tuple[str, ...]:
-    """Return keys as a report shows them."""
+    """Return keys in the form that reports show."""
     found: list[str] = []
     for key in keys:
         if len(found) == MOST_KEYS:

@@ -1,4 +1,4 @@
-"""The base of the values that users receive: frozen, compared by content, made by the names of their fields."""
+"""The base of the values that users receive: frozen, compared by content, constructed from keywords."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Value"]
 class Value(Struct, frozen=True):
     """A frozen value. ``msgspec.structs.replace`` returns one with other fields.
 
-    A struct takes a tenth of the time of a frozen dataclass to make, and a conversation has many blocks.
+    A struct is constructed in a tenth of the time of a frozen dataclass, and a conversation has many blocks.
     """
 
     def to_dict(self) -> dict[str, Any]:

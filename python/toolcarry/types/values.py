@@ -1,6 +1,6 @@
 """The values that users receive and pass: frozen, slotted, compared by content.
 
-This module does no work; the steps take and return these values.
+This module has no logic; the steps take and return these values.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ class TextMessage(TypedDict):
 class Rule:
     """A rule about which results of some tools supersede others.
 
-    ``tools``: Names of tools, matched without regard to ASCII case and also after ``mcp__server__``; ``*`` and ``?`` are
+    ``tools``: The names of tools, compared ignoring ASCII case and any prefix ``mcp__server__``; ``*`` and ``?`` are
     wildcards, and ``editor:view`` means the tool ``editor`` called with ``command="view"``.
     ``kind``: What the tools do: ``"read"``, ``"edit"``, ``"command"`` or ``"other"``.
-    ``key``: The arguments that identify a block's target: for ``"other"`` all of them, otherwise the first that is present.
-    ``keep``: Which blocks of one key stay: ``"last"``, ``"all"``, ``"first"``, or ``"none"``, which are never carried.
-    ``max_result_chars``: The limit on one result of these tools, in characters, in place of the policy's limit.
+    ``key``: The arguments that identify a block's target: for ``"other"`` all of them, otherwise the first that is
+    present.
+    ``keep``: Which blocks with the same key to keep: ``"last"``, ``"all"``, ``"first"``, or ``"none"``, which carries
+    none of them.
+    ``max_result_chars``: The limit on one result of these tools, in characters; it replaces the policy's limit.
 
     >>> Rule("search_*", kind="other", key=("query",), keep="last").tools
     ('search_*',)
@@ -88,7 +90,7 @@ def check_seconds(key: str, value: object) -> None:
 
 
 def as_names(value: object) -> tuple[str, ...] | None:
-    """Return ``value`` as distinct names; None if it is neither a string nor a list of strings."""
+    """Return ``value`` as a tuple of distinct names; None if it is neither a string nor a list of strings."""
     if isinstance(value, str):
         return (value,)
     if not isinstance(value, (tuple, list)) or not all(isinstance(item, str) for item in value):
@@ -121,12 +123,12 @@ def check_choice(key: str, value: object, allowed: tuple[str, ...]) -> None:
 class Notes(Value, frozen=True):
     """Facts about a block, besides its call and result, that rendering needs.
 
-    ``age`` counts blocks from the newest (0).
-    ``earlier`` holds the ages of the older blocks with the same key that the heading counts,
-    ``is_stale`` is true if the file was edited after this read, and ``is_active`` if the block
-    is on the conversation's active branch.
-    ``second_results`` are further results for the same call, as objects of the input, in their order.
-    ``directory`` is the working directory that a session file gives for the call; empty if it gives none.
+    ``age``: The number of blocks after this one; 0 for the newest.
+    ``earlier``: The ages of the older blocks with the same key that the heading counts.
+    ``is_stale``: True if the file was edited after this read.
+    ``is_active``: True if the block is on the conversation's active branch.
+    ``second_results``: Further results for the same call, as objects of the input, in order.
+    ``directory``: The working directory that a session file states for the call; otherwise empty.
     """
 
     age: int = 0
@@ -140,14 +142,12 @@ class Notes(Value, frozen=True):
 class ToolBlock(Value, frozen=True):
     """A tool call with its result.
 
-    ``tool_use`` and ``tool_result`` are objects of the input (for the role ``tool``, the message);
-    ``None`` if the call, or the result, is missing.
-    ``is_error`` is true if the result is marked as failed, or is not marked and certainly failed by its words.
-    ``position`` is the index of the message, or of the line, that contains the call
-    (for a result without call, the result), from 0.
-    ``scope`` is empty for the main conversation and names the side chain otherwise.
-    ``dedup_key`` is the kind, the path or command, and the place if one is known: blocks with different keys never
-    supersede each other. ``None`` if the call is about nothing that can be compared.
+    ``tool_use`` and ``tool_result`` are objects of the input (for the role ``tool``, the message); ``None`` if the call
+    or the result is missing. ``is_error`` is true if the result is marked as failed, or is unmarked and its wording
+    shows that it failed. ``position`` is the index of the message, or of the line, that contains the call (for a result
+    without a call, the result), from 0. ``scope`` is empty for the main conversation, and names the side chain
+    otherwise. ``dedup_key`` is the kind, the path or command, and the place if it is known: blocks with different keys
+    never supersede each other. It is ``None`` if the call has no target to compare.
     """
 
     tool_use: Mapping[str, Any] | None
@@ -162,9 +162,9 @@ class ToolBlock(Value, frozen=True):
 
 
 class TokenEstimate(Value, frozen=True):
-    """An estimate of the tokens of a string for a model: ``value``, which may be ``exact``.
+    """The estimated tokens of a string for a model.
 
-    It is the count in ``encoding`` times ``factor``, rounded up.
+    ``value`` is the count in ``encoding`` times ``factor``, rounded up; ``exact`` is true if it is not an estimate.
     """
 
     value: int
@@ -187,11 +187,11 @@ CallPlace = Literal["step", "ledger", "file", "merged", "left_out"]
 
 
 class NumberedCall(Value, frozen=True):
-    """A call of a hand-over, which calls it ``#number``: counted from 1, in the order of the calls.
+    """A call in a hand-over, which refers to it as ``#number``; numbers count from 1, in the order of the calls.
 
-    ``place`` says where it is shown: as a ``step`` with its result, in a line of the ``ledger``, by the current text of a
-    ``file``, in the line or the plan of a later call with which it was ``merged``, or ``left_out``. ``position`` is that of
-    its message, and ``call_id`` its id.
+    ``place`` says where the call is shown: as a ``step`` with its result, as a line of the ``ledger``, with the current
+    text of a ``file``, ``merged`` into the line or the plan of a later call, or ``left_out``. ``position`` is the index
+    of its message, and ``call_id`` its id.
     """
 
     number: int
@@ -201,18 +201,21 @@ class NumberedCall(Value, frozen=True):
 
 
 class Report(Value, frozen=True):
-    """The report of a job about every block that it walked. Sizes are Unicode code points.
+    """The report of a job about every block that it read. Sizes are in Unicode code points.
 
-    ``walked`` counts blocks; ``walked_all`` is false if the budget was spent before the beginning
-    of the conversation was reached, so that older blocks were not read.
-    Every walked block is in exactly one of ``shown``, ``left_out``, a reason of ``superseded``
-    and a reason of ``excluded``. ``cut`` counts the shown blocks that a limit shortened.
-    If the total counts tokens, ``tokens_after`` is the exact count of the context, and ``block_tokens`` holds
-    a pair for each shown block, in the order of the context: the position of its message, and its tokens. In a hand-over,
-    only blocks with a text of their own have one.
-    ``unread`` is about the walked messages whose structure no format knows, and which the context therefore lacks.
-    ``remarks`` tell how a file was read: which conversation of a store, and which outputs kept in other files.
-    ``steps`` has the calls of a hand-over and where each is shown, oldest first; empty if the context is in sections.
+    Every block that was read is in exactly one of ``shown``, ``left_out``, a reason of ``superseded`` and a reason of
+    ``excluded``.
+
+    ``walked``: The number of blocks that were read.
+    ``walked_all``: False if the budget ran out before the beginning of the conversation, so that older blocks were not
+    read.
+    ``cut``: The number of shown blocks that a limit shortened.
+    ``tokens_after``: The exact token count of the context, if the total counts tokens.
+    ``block_tokens``: A pair for each shown block, in the order of the context: the position of its message, and its
+    tokens. In a hand-over, only blocks with a text of their own have one. Empty unless the total counts tokens.
+    ``unread``: The messages that were read but whose structure no format knows; the context lacks them.
+    ``remarks``: How a file was read: which conversation of a store, and which outputs were found in other files.
+    ``steps``: The calls of a hand-over and where each is shown, oldest first; empty if the context has sections.
     """
 
     walked: int = 0
@@ -240,7 +243,7 @@ class Report(Value, frozen=True):
 
     @property
     def message_tokens(self) -> dict[int, int]:
-        """The tokens of the shown blocks of each message, by the message's position.
+        """The tokens of the shown blocks in each message, by the message's position.
 
         >>> Report(block_tokens=((1, 20), (1, 30), (5, 9))).message_tokens
         {1: 50, 5: 9}
@@ -254,15 +257,21 @@ class Report(Value, frozen=True):
 class RecountReport(Value, frozen=True):
     """The outcome of each message and each call. Positions count messages, or lines of a file, from 0.
 
-    ``messages`` counts those of the history, ``calls`` all calls. A call's result is shown in full, or was ``cut`` to
-    its own limit, ``cut_further`` for the total, or ``shortened`` away, so that only the call is left. The calls of
-    messages that were ``left_out`` for the total are counted by ``calls_left_out``.
-
-    ``folded`` are the positions of messages without text, such as results, which became lines under other messages.
-    ``silent`` messages held only thoughts, or nothing, and ``without_role`` ones have no known speaker.
-    ``without_turn`` are the indexes of the host's own calls whose turn no message has. ``thinking`` counts messages
-    whose thoughts were left out, ``client`` texts that the client wrote, such as summaries of messages that are there
-    too, ``excluded`` calls of other branches and of side chains, and ``inactive`` the messages of these.
+    ``messages``: The number of messages in the history.
+    ``calls``: The number of calls. Results that are not counted below are shown in full.
+    ``cut``: Results that were cut to the limit on one result.
+    ``cut_further``: Results that were cut further to fit the total.
+    ``shortened``: Calls whose result was removed to fit the total.
+    ``calls_left_out``: Calls of the messages in ``left_out``.
+    ``excluded``: Calls of other branches and of side chains.
+    ``inactive``: Messages of other branches and of side chains.
+    ``thinking``: Messages whose thinking was left out.
+    ``client``: Texts that the client wrote, such as summaries of messages that are also there.
+    ``folded``: The positions of messages without text, such as results, that became lines under other messages.
+    ``silent``: The positions of messages that held only thinking, or nothing.
+    ``without_role``: The positions of messages without a known speaker.
+    ``without_turn``: The indexes of the host's own calls whose turn matches no message.
+    ``left_out``: The positions of messages that were dropped to fit the total.
     """
 
     messages: int = 0
@@ -300,8 +309,9 @@ class RecountReport(Value, frozen=True):
 class Mend(Value, frozen=True):
     """A correction of a request, so that its provider accepts it, in the message at ``position``.
 
-    ``kind`` is one of ``toolcarry.types.mends.MENDS``; ``call_id`` is the call's original id, and ``detail`` the new one of a ``renamed_id``.
-    Without a position, the correction is of a new message, or of the other members of the request.
+    ``kind`` is one of ``toolcarry.types.mends.MENDS``. ``call_id`` is the call's original id, and ``detail`` the new id
+    of a ``renamed_id``. If ``position`` is ``None``, the correction concerns a new message or the request's other
+    members.
     """
 
     kind: str
@@ -311,24 +321,29 @@ class Mend(Value, frozen=True):
 
 
 class CallFacts(NamedTuple):
-    """Facts about a call that are not in the messages."""
+    """Facts about a call that its messages do not hold."""
 
     reference: str
-    """The reference of its result in the history that the messages are a part of."""
+    """The reference of its result in the whole history."""
     is_error: bool
-    """True if it failed, which not every format can mark."""
+    """True if it failed; not every format can mark this."""
 
 
 class Replacement(Value, frozen=True):
-    """A result that a marker replaces, in whole or in part, or an argument of a call, such as ``t1;content``.
+    """A result, or an argument of a call such as ``t1;content``, that a marker replaces in whole or in part.
 
-    ``position`` is the index of its message, and ``reference`` names the whole result. ``reason`` is a reason to
-    supersede it (such as ``later_read``), or ``cut``, ``cut_text`` if images or documents next to the text stay whole,
-    ``shortened`` by what the text is, ``terminal`` if it has become what a terminal shows in the end, ``cleared``,
-    ``rule``, or ``dropped`` if its call was dropped, too. Of an argument of a call, ``position`` is that of the call,
-    and ``reason`` is ``read_again`` or ``later_write`` if its file was, ``applied_edit`` for the old text of an edit,
-    or ``failed_input``. The text from ``start`` to ``end`` of the whole is gone, or all of it was shortened. All sizes
-    are characters.
+    ``position``: The index of its message; for an argument, of the message with the call.
+    ``reference``: The name of the whole text.
+    ``reason``: Why it was replaced, for a result: a reason why it is superseded (such as ``later_read``); ``cut``;
+    ``cut_text`` if images or documents next to the text stay whole; ``shortened`` according to its content;
+    ``terminal`` if it became what a terminal finally shows; ``cleared``; ``rule``; or ``dropped`` if its call was
+    dropped, too. For an argument: ``read_again`` or ``later_write`` if this happened to its file, ``applied_edit`` for
+    the old text of an edit, or ``failed_input``.
+    ``chars_before``: Its size, in characters.
+    ``chars_after``: The size of the replacement, in characters.
+    ``start``: The index of the first character that was removed.
+    ``end``: The index after the last character that was removed. The text in between is gone, or all of it was
+    shortened.
     """
 
     position: int
@@ -342,11 +357,11 @@ class Replacement(Value, frozen=True):
 
 
 class OlderImage(Value, frozen=True):
-    """An image that a line took the place of, since newer ones are kept (``keep_images``).
+    """An image that was replaced with a line to keep only the newest ones (``keep_images``).
 
-    ``position`` is the index of its message, ``reference`` names the result that holds it (empty in any other message), and
-    ``line`` is what stands there now, with its type and size. The image is in the messages before the projection, and in
-    the canonical history.
+    ``position`` is the index of its message, ``reference`` names the result that holds it (empty in any other message),
+    and ``line`` is the replacement, with the type and size of the image. The messages before the projection, and the
+    canonical history, still hold the image.
     """
 
     position: int
@@ -355,9 +370,9 @@ class OlderImage(Value, frozen=True):
 
 
 Decision = tuple[str, str, int, int]
-"""The replacement of a result: ``superseded`` (by which reference), ``cut`` (where the kept head ends, and where the
-kept tail begins), ``shortened`` (to how many characters, and how many there are), ``terminal`` (the number of characters), ``cleared``,
-or ``rule``."""
+"""The replacement of a result: ``superseded`` (with the reference of the newer result), ``cut`` (with the end of the
+kept head and the start of the kept tail), ``shortened`` (with the new and the full number of characters), ``terminal``
+(with the number of characters), ``cleared``, or ``rule``."""
 Sign = tuple[int, int, int]
 """The sign of a result: a checksum of its call, its length in characters, and a checksum of its ends."""
 
@@ -365,11 +380,15 @@ Sign = tuple[int, int, int]
 class Decisions(Value, frozen=True):
     """The decisions of a projection, for the next one of the same conversation. Opaque, but small and picklable.
 
-    ``messages`` counts the messages; ``made`` and ``dropped`` are keyed by reference, and ``mends`` are those of its
-    report. ``signs`` holds the signs of all calls and results that the decisions name. A decision is void if the sign
-    has changed. ``excerpts`` say which parts of a shortened result stayed, each in at most 2,048 bytes with a number of the
-    version and a checksum of the whole result, so that the next projection need not read it again. ``savings`` is what the conversation has saved so far: the bytes that were not written into the provider's
-    cache, and those that were not read from it.
+    ``messages``: The number of messages.
+    ``made``: The decisions, by reference.
+    ``excerpts``: The parts of each shortened result that were kept, in at most 2,048 bytes, with a version number and a
+    checksum of the whole result, so that the next projection need not read the result again.
+    ``dropped``: The references of dropped results.
+    ``mends``: The corrections in the report.
+    ``signs``: The signs of all calls and results that the decisions name. A decision is void if the sign has changed.
+    ``savings``: What the conversation has saved so far: the bytes not written to the provider's cache, and the bytes
+    not read from it.
     """
 
     messages: int = 0
@@ -381,32 +400,41 @@ class Decisions(Value, frozen=True):
     savings: tuple[int, int] = (0, 0)
 
     def when_cold(self) -> Decisions:
-        """Return the decisions for a request of which no cache holds anything any more, so that every change is free.
+        """Return these decisions for a cold cache, so that every change is free.
 
-        A cache is cold for certain after its longest lifetime, or for another model, system prompt or list of tools.
+        A cache is certainly cold after its longest lifetime, or for another model, system prompt or list of tools.
         """
         return replace(self, messages=0)
 
 
 class ProjectReport(Value, frozen=True):
-    """The report of a projection. Sizes are characters of results; tokens are counted only if a limit needs them.
+    """The report of a projection. Sizes are in characters of results; tokens are counted only if a limit needs them.
 
-    ``blocks`` counts calls, and results without call; ``replacements`` holds each result that a marker replaces,
-    and ``older_images`` each image that a line took the place of. ``over_budget`` is how much the results are over their total, and ``over_request`` how many tokens the request is
-    over its limit, after everything that may be removed is gone. ``stable_prefix_tokens`` estimates, by bytes, how much
-    of the beginning is the same as in the previous projection (without one: in the input), and ``cache_break_tokens``
-    how much of the messages that were sent before has to be read again. ``written_tokens`` and ``read_tokens`` estimate what
-    this request writes into the provider's cache and reads from it (without ``previous``, it writes all), and ``unchanged_tokens`` the tokens of the request as it came. ``write_tokens_saved`` and ``read_tokens_saved``
-    estimate how many tokens fewer this request writes into the provider's cache and reads from it than an unchanged one
-    would (negative: more; without ``previous``, 0). ``not_repaired`` names what could not be
-    repaired: the formats of the messages, if a request mixes several, or its only one is not a provider's; or the kind
-    of a call whose result can't be made up (``computer_call``: a screenshot; ``tool_search_call`` of a client: the
-    tools that it found); or a call of the provider's own tools without an answer (``server_tool_use in message 3``), or
-    such an answer without its call (``server_tool_result in message 3``); or what no format knows (``unread in message
-    3``), next to which nothing is repaired. These numbers are positions, from 0. ``unread`` is the report about that.
-    ``untouched`` says why a body could not be read and is unchanged, or that the messages were read, and no result in them
-    can be replaced (``not projected: langchain``). ``names`` holds the tool names
-    that the destination refuses, by the names that took their place.
+    ``blocks``: The number of calls, and of results without a call.
+    ``replacements``: Each result or argument that a marker replaces.
+    ``older_images``: Each image that a line replaces.
+    ``mends``: The corrections of the repair.
+    ``over_budget``: How much the results exceed their total after everything that may be removed is gone.
+    ``over_request``: How many tokens the request exceeds its limit, likewise.
+    ``not_repaired``: What the repair could not correct: the formats of the messages, if a request mixes several, or if
+    its only format is not a provider's; a call whose result can't be made up (``computer_call`` needs a screenshot,
+    ``tool_search_call`` of a client the tools that it found); a call of the provider's own tools without an answer
+    (``server_tool_use in message 3``), or such an answer without its call (``server_tool_result in message 3``); or a
+    structure that no format knows (``unread in message 3``), next to which nothing is repaired. Positions count from 0.
+    ``stable_prefix_tokens``: An estimate, by bytes, of how much of the beginning is the same as in the previous
+    projection (without one: as in the input).
+    ``cache_break_tokens``: How much of the messages that were sent before has to be read again.
+    ``written_tokens``: An estimate of what this request writes to the provider's cache; without ``previous``, all of
+    it.
+    ``read_tokens``: An estimate of what this request reads from the cache.
+    ``unchanged_tokens``: The tokens of the request before projection.
+    ``write_tokens_saved``: An estimate of how many tokens fewer this request writes to the cache than an unchanged one
+    would; negative if it writes more, 0 without ``previous``.
+    ``read_tokens_saved``: The same for the tokens read from the cache.
+    ``untouched``: Why nothing was changed: the body could not be read, or the messages were read but none of their
+    results can be replaced (``not projected: langchain``).
+    ``unread``: The messages whose structure no format knows.
+    ``names``: The tool names that the destination refuses, by the names that replace them.
     """
 
     blocks: int = 0

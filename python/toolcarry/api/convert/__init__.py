@@ -1,8 +1,8 @@
 """Conversations as the requests of another provider: ``convert``, with a list of its losses.
 
-Messages of any format are read into turns (``read``), fitted to what the target can hold (``adapt``), and written in its
-format (``anthropic``, ``openai``, ...). Order and pairs stay unchanged. In the end the repair of ``project`` corrects
-everything that the destination would refuse.
+Messages of any format are read into turns (``read``), fitted to what the target can hold (``adapt``), and written in
+its format (``anthropic``, ``openai``, ...). Order and pairs stay unchanged. Finally, the repair of ``project`` corrects
+everything that the destination would reject.
 """
 
 from __future__ import annotations
@@ -41,25 +41,24 @@ OTHER_DESTINATIONS: Final = get_args(OtherDestination)
 def convert(messages: Given, *, to: To, repair: bool = True) -> Converted:
     """Convert a conversation to another provider's format, each call with its result.
 
-    ``to`` is ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini``, ``bedrock`` or ``ollama``; ``openai`` and
-    ``responses`` are older names of the two formats of OpenAI. It may also be one of the destinations that differ from
-    their format, such as ``mistral``, or a ``Destination`` of your own.
+    ``to`` is ``anthropic``, ``openai-chat``, ``openai-responses``, ``gemini``, ``bedrock`` or ``ollama``; ``openai``
+    and ``responses`` are older names of OpenAI's two formats. It may also be a destination with rules of its own for
+    one of these formats, such as ``mistral``, or your own ``Destination``.
 
     ``messages`` is a list of messages in any of the known shapes, or bytes: a request body, a JSON array or
     JSONL. Only the active branch of a session file is converted, without side chains. Calls and results keep their order,
     and their ids if the target accepts them.
 
-    Last, the request is repaired for its destination, as ``project`` does with ``ProjectPolicy(repair=True)``: a call
-    without a result gets the result "interrupted", a result without a call is left out, and names and ids that are refused
-    are replaced. ``Converted.mends`` lists each correction. With ``repair=False`` nothing is invented except missing ids,
-    and orphans stay: for a conversation that goes on, whose last calls will get their results. The Python
-    fallback has no repair, and ``Converted.not_repaired`` says so.
+    Finally, the request is repaired for its destination, as by ``ProjectPolicy(repair=True)``: a call without a result
+    gets the result "interrupted", a result without a call is left out, and names and ids that would be rejected are
+    replaced. ``Converted.mends`` lists each correction. With ``repair=False``, nothing is invented except missing ids,
+    and orphans stay; use this for a conversation in progress, whose last calls will still get their results. The Python
+    fallback can't repair, and ``Converted.not_repaired`` says so.
 
-    If the target has no error flag, a failed result begins with ``[Tool use failed]``. In a format with a flag, the mark
-    becomes the flag again.
-    Arguments that are not JSON become ``{"INVALID_JSON": text}``; with ``repair=False`` only where the target has no
-    arguments as text.
-    Raises ``InputError`` as ``carry`` does, and ``ConfigError`` for an unknown target.
+    If the target has no error flag, a failed result begins with ``[Tool use failed]``. Converting to a format with a
+    flag turns this mark back into the flag. Arguments that are not JSON become ``{"INVALID_JSON": text}``; with
+    ``repair=False`` only where the target has no arguments as text. Raises ``InputError`` as ``carry`` does, and
+    ``ConfigError`` for an unknown target.
 
     >>> converted = convert([
     ...     {"role": "assistant", "content": [

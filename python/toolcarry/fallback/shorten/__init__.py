@@ -131,5 +131,5 @@ def fit(
 
 
 def last_state(text: str, kinds: Sequence[str]) -> str | None:
-    """Return what a terminal shows of a text in the end; ``None`` if nothing about the text tells of a terminal."""
+    """Return what a terminal finally shows of a text; ``None`` if the text has no signs of a terminal."""
     return terminal.last_state(text) if "terminal" in kinds else None

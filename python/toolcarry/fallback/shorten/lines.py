@@ -22,7 +22,7 @@ HIGHEST: Final = 255
 
 
 _FIRST: Final = 16
-"""The lines at the beginning of a text that tell if it is worth reading."""
+"""The number of lines at the beginning of a text that show whether it is worth reading."""
 
 
 def is_promising(lines: Sequence[str], is_known: Callable[[str], bool]) -> bool:

@@ -85,10 +85,10 @@ def summary_of(event: JsonObject) -> Summary | None:
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:
-    """Return the events of a session. What comes after a rewind's invocation, and before the rewind, is taken back.
+    """Return the events of a session. A rewind takes back all events from the invocation that it names up to itself.
 
-    What a summary covers is taken back, too, and the summary takes the place of the last of these events: others that it
-    does not cover may stand before it.
+    Events that a summary covers are taken back, too. The summary replaces the last of them, since other events, which
+    it does not cover, may come earlier.
     """
     only = as_object(items[0]) if len(items) == 1 else None
     if only is not None and not is_event(only):

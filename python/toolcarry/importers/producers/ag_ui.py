@@ -1,4 +1,5 @@
-"""AG-UI and Continue: OpenAI Chat with its members in camel case, and AG-UI's events, of which messages are made."""
+"""AG-UI and Continue: OpenAI Chat with its members in camel case, and AG-UI's events, which are combined into
+messages."""
 
 from __future__ import annotations
 

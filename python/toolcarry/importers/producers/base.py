@@ -44,9 +44,9 @@ MEDIA: Final = ("image", "audio", "video")
 STEP: Final = "step-start"
 """The type of a part between the steps of a message: what follows was said after the results of the calls before it."""
 SUMMARY: Final = "summary"
-"""The speaker of a summary of earlier messages, which the client wrote. It is told apart from what the user says."""
+"""The speaker of a summary of earlier messages that the client wrote. It is distinguished from the user's own text."""
 COVERING: Final = "covering summary"
-"""The speaker of a summary whose earlier messages are known, and not active: nothing before it is told twice."""
+"""The speaker of a summary whose earlier messages are present but inactive, so that nothing before it is repeated."""
 CLIENT: Final = "client"
 """The speaker of any other text that the client wrote as the user's, such as a reminder of the format."""
 
@@ -60,34 +60,34 @@ class About(NamedTuple):
     tested_with: str
     """The version, or the public source, that the structure was read from."""
     is_documented: bool = True
-    """False if the producer publishes neither its code nor the structure: only what others found in its files is known."""
+    """False if the producer publishes neither its code nor the structure, so that it is known only from files."""
 
 
 class Imported(NamedTuple):
     """The content of one message.
 
-    Calls and results keep the producer's own objects (``wire``), which users get back in their blocks.
+    Calls and results keep the producer's own objects (``wire``), which the blocks return to users.
     """
 
     name: str
     """The producer's format, for reports; empty if the message fits any format."""
     speaker: str = ""
-    """The speaker, in the producer's word; empty if there is none."""
+    """The speaker, as the producer names it; empty if there is none."""
     content: object = None
-    """The content: a string, or a list of parts. Calls and results in it stay in their places, others come after it. A part
-    that is a call and its result has its result before the next part that is not a call."""
+    """The content: a string, or a list of parts. Calls and results in the list stay in place; others come after it. If
+    a part is both a call and its result, the result goes before the next part that is not a call."""
     calls: Sequence[ToolCall] = ()
     results: Sequence[ToolResult] = ()
     rewritten: JsonObject | None = None
-    """The message in a format that both backends read, if it needs only one or two other members. It replaces
-    the fields above, which are then empty."""
+    """The message in a format that both backends read, for messages that differ from it in only one or two members. The
+    fields above are then empty."""
     scope: str = ""
     """The sub-agent that the message belongs to; empty for the main conversation."""
     is_active: bool = True
     """False for a message that was taken back, or is on another branch."""
     sources: Sequence[str] = ()
-    """The texts that the importer put together, took apart, or left out because they are repeated; others that are in none
-    of the imported messages are reported as unread."""
+    """The texts that the importer joined, split, or left out because they are repeated. Other texts that are in no
+    imported message are reported as unread."""
 
 
 class Importer(Protocol):
@@ -108,9 +108,10 @@ class Importer(Protocol):
 
 
 class ConversationImporter(Importer, Protocol):
-    """An importer of whole conversations, whose messages are not all recognised by themselves.
+    """An importer of whole conversations, for formats whose single messages can't all be recognised.
 
-    If ``claims`` is true for one object, ``read`` is asked for every message of the conversation before the backends are.
+    If ``claims`` is true for one object, ``read`` is called for every message of the conversation before the backends
+    see it.
     """
 
     def claims(self, message: JsonObject) -> bool:
@@ -119,18 +120,19 @@ class ConversationImporter(Importer, Protocol):
 
 @runtime_checkable
 class Accounting(Protocol):
-    """An importer of items that hold more than the conversation, or earlier states of it."""
+    """An importer of items that hold more than the conversation, or that repeat earlier states of it."""
 
     def accounted(self, items: Sequence[Any]) -> Iterable[Any]:
-        """Return the values whose texts are in the messages, or lost."""
+        """Return the values whose texts must be in the messages; missing ones are reported."""
 
 
 @runtime_checkable
 class Folding(Protocol):
-    """An importer that has to see all items: events that make up messages, branches, messages in a document."""
+    """An importer that must see all items at once: for events that form messages, branches, or messages in a
+    document."""
 
     def fold(self, items: Sequence[Any]) -> Iterable[Any]:
-        """Return one item for each, where that is possible, so that positions stay the same.
+        """Return one item for each given item if possible, so that positions stay the same.
 
         An item is an ``Imported``, an object for ``read``, or an empty object for what is merged into another one.
         Raises ``InputError`` for several conversations.
@@ -138,10 +140,10 @@ class Folding(Protocol):
 
 
 class FoldingImporter(Importer, Folding, Protocol):
-    """An importer of single messages that has to see all of them if one of them covers others."""
+    """An importer of single messages that must see all of them if one of them covers others."""
 
     def folds(self, message: JsonObject) -> bool:
-        """Return true for a message because of which ``fold`` has to see all."""
+        """Return true for a message that requires ``fold`` to see all messages."""
 
 
 def nothing(_wire: JsonObject) -> None:
@@ -151,8 +153,7 @@ def nothing(_wire: JsonObject) -> None:
 def records(items: Iterable[Any]) -> Iterator[JsonObject]:
     """Yield an object for each item; an empty one for anything else.
 
-    The items of a large file are decoded whenever they are asked for, so an importer rather reads them twice than keeps
-    them.
+    The items of a large file are decoded on each access, so an importer should read them twice rather than keep them.
     """
     return (as_object(item) or {} for item in items)
 
@@ -218,14 +219,15 @@ def medium(
 def marked(
     items: Sequence[Any], read: Callable[[JsonObject], Imported | None], active: Container[int]
 ) -> Iterator[Any]:
-    """Yield what ``read`` makes of each item, active at these positions only. An item that it doesn't know stays as it is."""
+    """Yield the result of ``read`` for each item, active only at these positions. Items that ``read`` doesn't know stay
+    unchanged."""
     for position, item in enumerate(items):
         found = read(as_object(item) or {})
         yield item if found is None else found._replace(is_active=position in active)
 
 
 class Folded:
-    """The items of a session, of which summaries cover some. A summary takes the place of the last item that it covers:
+    """The items of a session, some of which summaries cover. A summary takes the place of the last item that it covers:
     others that it does not cover may stand before it.
     """
 
@@ -244,7 +246,7 @@ class Folded:
             places[at], places[position] = places[position], places[at]
 
     def marked(self, read: Callable[[JsonObject], Imported | None]) -> Iterator[Any]:
-        """Yield what ``read`` makes of each item, active if no summary covers it."""
+        """Yield the result of ``read`` for each item, active if no summary covers it."""
         items: Sequence[Any] = self._items
         if self._places != list(range(len(items))):
             items = [items[place] for place in self._places]

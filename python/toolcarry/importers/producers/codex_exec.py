@@ -1,4 +1,4 @@
-"""``codex exec --json``: events of items, of which the last one of an id counts."""
+"""``codex exec --json``: events about items; for each id, the last event counts."""
 
 from __future__ import annotations
 

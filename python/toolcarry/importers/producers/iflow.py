@@ -1,7 +1,7 @@
-"""iFlow: sessions like those of Claude Code, in which a call stands in two records, and the file is in order.
+"""iFlow: sessions like those of Claude Code, except that a call is in two records, and records are in file order.
 
-All answers of the model have the message of the user as their parent, so they are no branches. A record begins with the
-last call of the record before it.
+All answers of the model have the user message as their parent, so they are not branches. A record begins with the last
+call of the record before it.
 """
 
 from __future__ import annotations

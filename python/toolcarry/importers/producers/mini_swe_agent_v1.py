@@ -33,7 +33,7 @@ SIGNS = Signs(("trajectory_format", "info"))
 ASIDE = frozenset(("extra", "info"))
 TOOL = "bash"
 ACTION: Final = r"```bash\s*\n(.*?)\n```"
-"""The client's setting, where a trajectory doesn't tell it, for what it takes as a command."""
+"""The client's default setting for recognising a command, used if a trajectory does not state it."""
 PLAIN: Final = r"[^\\.*+?()\[\]{}|^$]"
 SIMPLE: Final = re.compile(rf"({PLAIN}+(?:\\s\*)?(?:\\n)?)\(\.\*\?\)((?:\\n)?{PLAIN}+)")
 """A setting of two plain marks; a file could have any regular expression, and some never end."""

@@ -1,4 +1,4 @@
-"""pi and OpenClaw: a tree of entries, of which the last one with its ancestors is the conversation."""
+"""pi and OpenClaw: a tree of entries; the last entry and its ancestors are the conversation."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ SILENT = frozenset(
         "model-settings-delta",
     )
 )
-"""The parts that say nothing: what the framework tells the model."""
+"""The parts without conversation: messages from the framework to the model."""
 FAILURES = ("failed", "denied", "retried", "interrupted")
 """The outcomes of a tool that gave no answer."""
 ADDRESSES = {"image-url": "image/", "audio-url": "audio/", "video-url": "video/"}

@@ -1,7 +1,7 @@
 """The importers of other packages, which register them as entry points of the group ``toolcarry.importers``.
 
-An entry point names a module with what a ``ConversationImporter`` has. One that can't be loaded, or lacks something, is
-left out, which is logged and counted.
+An entry point names a module with the members of a ``ConversationImporter``. If a module can't be loaded, or lacks a
+member, it is ignored; this is logged and counted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def registered() -> Iterator[ConversationImporter]:
             yield load(each)
         except Exception as error:  # noqa: BLE001 - another package's module may raise anything
             metrics.count("importers_left_out")
-            LOG.warning("importer %s (%s) is left out: %s", each.name, each.value, error)
+            LOG.warning("importer %s (%s) is ignored: %s", each.name, each.value, error)
 
 
 def load(entry: EntryPoint) -> ConversationImporter:

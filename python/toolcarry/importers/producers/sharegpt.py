@@ -82,7 +82,7 @@ def to_result(message: JsonObject, text: str) -> ToolResult:
 
 
 def decoded(text: str) -> JsonObject | None:
-    """Return the object that a text is written as; ``None`` if it is none."""
+    """Return the object in a JSON text; ``None`` if the text is not one."""
     try:
         return as_object(loads_any_depth(text.strip().encode("utf-8", "surrogatepass")))
     except (InputError, json.JSONDecodeError):

@@ -85,7 +85,7 @@ def document_in(items: Sequence[Any]) -> JsonObject:
 
 
 def accounted(items: Sequence[Any]) -> Iterator[Any]:
-    """Yield the document, of which lines may hold earlier states."""
+    """Yield the document, whose lines may hold earlier states."""
     yield document_in(items)
 
 

@@ -202,14 +202,14 @@ class Proxy:
         before = self._config
         serve = replace(config.serve, host=before.serve.host, port=before.serve.port)
         if serve != before.serve or config.history != before.history:
-            logger.warning("[serve] and [history] are read only at the start")
+            logger.warning("changes to [serve] and [history] take effect after a restart")
         config = replace(config, serve=before.serve, history=before.history)
         try:
             is_new = config.tool_cache != before.tool_cache
             tool_cache = tool_cache_from(config, clock=self._clock) if is_new else self._tool_cache
             pipeline = self._pipeline_from(config, tool_cache)
         except ToolcarryError as error:
-            logger.error("%s; the settings stay as they were", error)  # noqa: TRY400 - the message is complete
+            logger.error("%s; the settings are unchanged", error)  # noqa: TRY400 - the message is complete
             return
         pipeline.resume(self._pipeline)
         self._pipeline = self._middleware.pipeline = pipeline

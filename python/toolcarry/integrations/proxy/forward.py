@@ -46,7 +46,7 @@ def secret_from_environment(name: str, key: str) -> str:
     value = os.environ.get(name, "")
     if not value:
         raise ConfigError(
-            f"{key}: the environment variable {name} is not set; allowed: the name of one that is set"
+            f"{key}: the environment variable {name} is not set; set it, or name another variable"
         )
     return value
 

@@ -76,7 +76,8 @@ class Switches:
             known = self._conversations
             if (tenant, conversation) not in known and len(known) >= known.maxsize:
                 logger.warning(
-                    "%d conversations are switched: one goes back to its route", len(known)
+                    "%d conversations are switched, the maximum: one of them returns to its route",
+                    len(known),
                 )
             known[tenant, conversation] = upstream
         else:
@@ -181,7 +182,7 @@ class Router:
             if key not in self.told and len(self.told) < MOST_TOLD:
                 self.told.add(key)
                 logger.warning(
-                    "upstream %r is asked for the model %r, which is not in its models; its setting model names another one",
+                    "upstream %r gets a request for the model %r, which is not in its models; set its key model to send another name",
                     found.name,
                     model[:80],
                 )

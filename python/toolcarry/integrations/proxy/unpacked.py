@@ -1,4 +1,4 @@
-"""Unpack the bodies of requests, so that everything behind reads and sends them as plain JSON.
+"""Unpack the bodies of requests, so that all later steps read and send them as plain JSON.
 
 Codex, for one, sends Zstandard. A body that can't be unpacked goes on as it came, for the upstream to judge.
 """

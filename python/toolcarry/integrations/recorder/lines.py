@@ -188,7 +188,7 @@ def signs_of(
 
 
 def sign_of(message: object) -> Sign:
-    """Return the sign of a message; it is 0 for a system prompt, and for a message of which clients keep nothing.
+    """Return the sign of a message; it is 0 for a system prompt, and for a message that clients do not keep.
 
     >>> sent = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}]}
     >>> cleared = sign_of({"role": "tool", "tool_call_id": "t1", "content": "[Old tool result content cleared]"})

@@ -5,8 +5,8 @@
                                  `-> writer thread: what is new of request 1, and answer 1, in one transaction
     request 2 -> waits until both are on disk -> forwarded
 
-No request fails here. A failure to record is counted and logged; the next request of the conversation contains the same
-messages again. Nothing is cut: messages are written through ``tract.canonical``.
+A failure here never fails the request. A failure to record is counted and logged; the next request of the conversation
+contains the same messages again. Nothing is cut: messages are written through ``tract.canonical``.
 """
 
 from __future__ import annotations
@@ -430,7 +430,9 @@ class Recorder:
             except MovedError:  # another process has written
                 self._lines.set(key, ())
         else:
-            raise StoreError(f"{self.database.name}: other writers were faster {ATTEMPTS} times")
+            raise StoreError(
+                f"{self.database.name}: is busy: other writers committed first {ATTEMPTS} times; try again"
+            )
         if not place.is_answered:
             line.view = (*(each.mark for each in signs), *said)
             line.answer = len(said)

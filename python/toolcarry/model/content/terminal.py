@@ -22,7 +22,8 @@ def is_drawn(text: str) -> bool:
 
 
 def last_state(text: str) -> str | None:
-    """Return what a terminal shows of a text in the end; ``None`` if nothing tells of a terminal, or that is nothing."""
+    """Return what a terminal finally shows of a text; ``None`` if the text has no signs of a terminal, or if nothing is
+    left."""
     if not is_drawn(text) or _SURROGATES.search(text):
         return None
     return settled(text) or None
@@ -50,6 +51,6 @@ def _end_of(line: str) -> str:
 
 
 def _is_progress(state: str, word: str | None) -> bool:
-    """Return true if a state of a line tells of progress: by a number, or by the first word of the last state."""
+    """Return true if a state of a line reports progress: by a number, or by the first word of the last state."""
     own = _WORD.search(state)
     return own is None or own[0] == word or _DIGIT.search(state) is not None

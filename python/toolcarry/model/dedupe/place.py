@@ -19,7 +19,7 @@ _TABLE = read_table("tool_arguments")
 PLACE_KEYS: Final[dict[str, str]] = {
     name: part for part, names in _TABLE["place_keys"].items() for name in names
 }
-"""The arguments that tell where and how a call runs, with the part of the place that each gives."""
+"""The arguments that say where and how a call runs, with the part of the place that each defines."""
 FILE_PARTS: Final = frozenset(_TABLE["file_parts"])
 """The parts that matter to a file."""
 ABSENT_VALUES: Final = frozenset(_TABLE["absent_values"])

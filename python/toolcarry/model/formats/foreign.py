@@ -1,6 +1,7 @@
 """Recognise messages that an importer has to read, by certain signs. The readers then return ``None``.
 
-The importers stand in front of the backends (``toolcarry.importers``), and each says by which signs it may know a message.
+The importers run before the backends (``toolcarry.importers``), and each defines the signs by which it may recognise a
+message.
 """
 
 from __future__ import annotations

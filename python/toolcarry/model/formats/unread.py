@@ -28,7 +28,7 @@ FOREIGN_CALLS: Final = frozenset(_TABLE["foreign_calls"])
 RECORDS: Final[dict[str, tuple[str, ...]]] = {
     kind: tuple(keys) for kind, keys in _TABLE["records"].items()
 }
-"""The types of records and items without a message, each with the members of which it has one."""
+"""The types of records and items without a message, each with the members of which such a record has at least one."""
 UNTYPED_RECORDS: Final = frozenset(_TABLE["untyped_records"])
 
 UNREAD: Final = "unread"

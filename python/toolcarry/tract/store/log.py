@@ -371,7 +371,9 @@ class Log:
             else:
                 self._known = sent[-1].sequence, sent[-1].hash
                 return sent
-        raise StoreBusyError(f"{self.database.name}: other writers were faster {ATTEMPTS} times")
+        raise StoreBusyError(
+            f"{self.database.name}: is busy: other writers committed first {ATTEMPTS} times; try again"
+        )
 
     @staticmethod
     def _are_there(read: Read, number: int | None, rows: Sequence[CommitRow]) -> bool:

@@ -275,7 +275,7 @@ class PostgresDatabase:
             if version < VERSION and self._is_read_only:
                 raise StoreVersionError(
                     f"the store has schema {version}, older than this toolcarry's {VERSION}: "
-                    "it must be opened for writing once"
+                    "open it for writing once to migrate it"
                 )
             if version < VERSION:
                 statements.run("SELECT pg_advisory_xact_lock(?)", (LOCK,))

@@ -121,8 +121,8 @@ def migrate(run: Transaction, version: int, dialect: Dialect) -> None:
     """
     if version > VERSION:
         raise StoreVersionError(
-            f"the store has schema {version}, and this toolcarry knows {VERSION} at most: "
-            "open it with a newer toolcarry"
+            f"the store has schema {version}, but this toolcarry only knows schemas up to {VERSION}: "
+            "upgrade toolcarry"
         )
     for step, own in list(zip(MIGRATIONS, dialect.own, strict=True))[version:]:
         for statement in (*step, *own):

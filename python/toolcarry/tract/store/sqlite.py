@@ -202,7 +202,7 @@ def check_version(version: int) -> None:
     if version < VERSION:
         raise StoreVersionError(
             f"the store has schema {version}, older than this toolcarry's {VERSION}: "
-            "it must be opened for writing once"
+            "open it for writing once to migrate it"
         )
 
 
@@ -220,7 +220,7 @@ def use_write_ahead_log(connection: apsw.Connection, busy_timeout: float) -> Non
             if mode in ("wal", "memory"):
                 break
             raise StoreError(
-                f"{connection.filename}: can't use a write-ahead log here; the mode stays {mode!r}"
+                f"{connection.filename}: can't switch to a write-ahead log here; the journal mode is still {mode!r}"
             )
         except apsw.BusyError:
             if time.monotonic() > deadline:
@@ -459,7 +459,7 @@ class SqliteDatabase:
                     is_held, *_ = connection.pragma("wal_checkpoint", "TRUNCATE")
                 if is_held:
                     raise StoreBusyError(
-                        f"{self.name}: is busy: the rows are deleted, but a running reader keeps them in the log"
+                        f"{self.name}: is busy: the rows are deleted, but a running reader keeps them in the log; call forget again later"
                     )
             finally:
                 if connection is self._connection:

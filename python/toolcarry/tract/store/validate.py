@@ -90,7 +90,7 @@ def check_same(key: str, value: str, known: str | None) -> None:
     """Raise ``InputError`` if a newer version of a result gives a value, and not that of the first one."""
     if value and value != known:
         raise InputError(
-            f"{key}: {value!r:.80} is not that of the edited result: {known!r:.80}", None
+            f"{key}: {value!r:.80} differs from that of the edited result: {known!r:.80}", None
         )
 
 

@@ -131,8 +131,8 @@ def main_part(command: str) -> str:
 
 
 def parts_of(command: str) -> list[str]:
-    """Return the commands that ``&&`` joins, without their flags and without what only shows their output. One of which only
-    the program is left keeps its flags.
+    """Return the commands joined by ``&&``, without flags and without parts that only show their output. A command that
+    would be reduced to its program keeps its flags.
 
     >>> parts_of("npm ci && cargo test -q 2>&1 | tail -3"), parts_of("netstat -an | grep 53 | head")
     (['npm ci', 'cargo test'], ['netstat -an | grep 53'])

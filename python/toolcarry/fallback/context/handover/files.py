@@ -22,7 +22,7 @@ from toolcarry.fallback.context.handover.steps import Step
 _MOST_WORK: Final = 20_000_000
 """The most characters that are looked through for the edits of one file."""
 _MOST_COMPARED: Final = 200
-"""The edits after a read, and the lines of each, of which it is asked if they touched what was read."""
+"""The number of edits after a read, and of lines in each, that are checked for overlap with the text that was read."""
 
 
 class Passage:
@@ -47,7 +47,7 @@ Event = tuple[Step, FileChange | None]
 
 
 class File:
-    """A file that calls named, with its events. ``others`` are the changes that no event of its own tells of, and
+    """A file that calls named, with its events. ``others`` are the changes without an event of their own, and
     ``unseen`` the changes whose result was not seen.
     """
 

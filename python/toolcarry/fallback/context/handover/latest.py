@@ -18,7 +18,8 @@ from toolcarry.fallback.dialogue import SpokenText
 
 HEADING: Final[str] = TABLE["headings"]["steps"]
 _NEWEST: Final = 5
-"""The newest steps, of which each may take half of what is left if it is cut; an older one may take a third."""
+"""The number of newest steps that may each take half of the remaining room if they are cut; an older step may take a
+third."""
 _MOST: Final = 60
 _FREE: Final = 140
 """The tokens that every step may take, if they are left."""
@@ -60,7 +61,7 @@ class Latest:
                     self.numbers[number] = grown
 
     def begins_after(self, request: int, steps: Sequence[Step]) -> bool:
-        """Return true if all of its steps came after so many requests."""
+        """Return true if all of its steps came after the request with this number."""
         return all(steps[number - 1].turn >= request for number in self.numbers)
 
     def drop_request(self, position: int) -> None:

@@ -55,9 +55,10 @@ _QUOTED: Final = "(as quoted in the summary)"
 _ABSOLUTE: Final = ("/", "~")
 _MOST_FAILURES: Final = 4
 _MOST_MISSES: Final = 3
-"""The files of which nothing is shown after which no other one is tried: to know the text of a file takes time."""
+"""The number of files without anything to show after which the search ends: reconstructing the text of a file takes
+time."""
 _OLD_PLAN: Final = 10
-"""The calls after a plan from which on their number is told."""
+"""The least number of calls after a plan that is reported next to it."""
 _SMALL: Final = 3_000
 _MIDDLE: Final = 8_000
 
@@ -104,7 +105,7 @@ class HandOver:
             self._left -= self.measure.size(self._summary)
         self.places: dict[int, CallPlace] = {}
         self.cut: set[int] = set()
-        """The numbers of the steps of which a part is shown."""
+        """The numbers of the steps that are shown in part."""
         self.sizes: dict[int, int] = {}
         """The sizes of the steps that are shown with their results, by their numbers."""
 

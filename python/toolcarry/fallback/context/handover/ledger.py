@@ -28,7 +28,7 @@ _NEWEST_REQUESTS: Final = 8
 """The requests that come before all calls; older ones come with the calls of the current request."""
 _LONGEST_TITLE: Final = 100
 _LONGEST_COMMAND: Final = 400
-"""The characters of a command of which it is asked if it changes anything."""
+"""The number of characters of a command that are checked for changes to files."""
 
 
 class Line(NamedTuple):

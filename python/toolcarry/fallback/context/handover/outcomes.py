@@ -46,7 +46,7 @@ _LEAST_BESIDE_MEDIA: Final = 40
 """The characters that stay for the other lines of a result with media."""
 _MOST_MEDIA: Final = 3
 _MOST_CHANGES: Final = 4
-"""The files of a step of which a line says what became of them."""
+"""The number of files of a step whose outcome gets a line."""
 _FILE_LINES: Final = {action: line for line, action in FILE_LINES.items()}
 _FOLDERS: Final = words("own_folders")
 _TOTAL: Final = "total "

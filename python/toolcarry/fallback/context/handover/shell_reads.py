@@ -17,7 +17,7 @@ class ShellRead(NamedTuple):
     is_numbered: bool
 
     def ends_after(self, count: int) -> bool:
-        """Return true if the file ends after so many lines: fewer were printed than were asked for."""
+        """Return true if the file ends after ``count`` lines: fewer lines were printed than requested."""
         return self.last == 0 or self.first + count - 1 < self.last
 
 

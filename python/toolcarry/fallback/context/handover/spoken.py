@@ -15,7 +15,7 @@ _USER_TAGS: Final = words("user_tags")
 _CONTROLS: Final = frozenset(words("controls"))
 _COMMAND_TAGS: Final = words("command_tags")
 _NEAR: Final = 3
-"""A request that is written again within so many messages was not made twice."""
+"""A request that is repeated within this number of messages counts as one request."""
 
 
 class Spoken(NamedTuple):
