@@ -1,7 +1,7 @@
 """Rule 3: the latest steps, in time order."""
 
 from support.builders.handovers import FILLER, after_much, section, word
-from support.builders.wire import bash, edit, read, write
+from support.builders.wire import bash, edit, read, turn, write
 
 
 def test_steps_are_in_time_order_with_their_results() -> None:
@@ -57,3 +57,22 @@ def test_a_text_that_was_just_written_stands_once() -> None:
     text = after_much(write("/w/settings.ini", lines))
     assert "## Files Changed" not in text
     assert text.count(f"{word(3)} = {word(15)}\n") == 1
+
+
+def test_a_write_whose_file_was_written_anew_is_a_line() -> None:
+    text = after_much(
+        write("/w/a.txt", "first\nold text\n", "w1"),
+        turn(
+            "Write",
+            {"file_path": "/w/b.txt", "content": "no\ntext\n"},
+            "refused",
+            "w2",
+            is_error=True,
+        ),
+        write("/w/a.txt", "first\nnew text\n", "w3"),
+        write("/w/b.txt", "some\ntext\n", "w4"),
+    )
+    assert "write /w/a.txt (written anew by #4)\n→ wrote 2 lines" in text
+    assert "write /w/b.txt (failed; see #5)\n→ refused" in text
+    assert "old text" not in text
+    assert "new text" in text

@@ -48,15 +48,16 @@ Event = tuple[Step, FileChange | None]
 
 class File:
     """A file that calls named, with its events. ``others`` are the changes without an event of their own, and
-    ``unseen`` the changes whose result was not seen.
+    ``unseen`` the changes whose result was not seen. ``written`` is the number of the last step that wrote it whole.
     """
 
-    __slots__ = ("events", "key", "others", "path", "unseen")
+    __slots__ = ("events", "key", "others", "path", "unseen", "written")
 
     def __init__(self, key: str, path: str, others: OtherChanges) -> None:
         self.key, self.path, self.others = key, path, others
         self.events: list[Event] = []
         self.unseen: list[Step] = []
+        self.written = 0
 
     @property
     def edits(self) -> list[Step]:
@@ -238,6 +239,8 @@ def find_files(steps: Sequence[Step]) -> dict[str, File]:
                 file = files[key] = File(key, path, others)
             file.events.append((step, change))
             if change is not None:
+                if change.action == "write":
+                    file.written = step.number
                 others.note_edit(key, path, step)
             if is_doubtful:
                 others.note(key if key.startswith("/") else path, step)

@@ -67,6 +67,9 @@ class StepWriter:
 
     def write(self, step: Step, room: int) -> Piece | None:
         """Return a step in at most ``room``; ``None`` if not even its heading with a line about the result fits."""
+        if self._written_anew(step):
+            short = self._short(step, room)
+            return None if short is None else short._replace(is_outlined=False)
         called, returned = self._texts_of_call(step), self._texts_of_result(step)
         said = self._line_of(step)
         head = f"### {self._title(step, is_long=step.kind == 'command' and bool(called))}\n"
@@ -105,6 +108,14 @@ class StepWriter:
         is_cut = any([piece.is_cut for piece in found])
         return Piece("".join([piece.text for piece in found]), size, is_cut)
 
+    def _written_anew(self, step: Step) -> int:
+        """Return the number of the last step that wrote the file again which a step had written as a whole, or had failed
+        to; 0 if none did.
+        """
+        is_write = step.kind == "write" and step.state in ("said", "failed") and step.keys
+        file = self._files.get(step.keys[0]) if is_write else None
+        return file.written if file is not None and file.written > step.number else 0
+
     def _hits_first(self, step: Step, source: Source) -> Source | None:
         """Return the result of a search, first the hits in files that the next steps read or changed, and a line
         that says so; ``None`` if it has none, or is no result of a search.
@@ -141,6 +152,8 @@ class StepWriter:
         notes = self._lines.notes(step)
         if step.number in self._resolved:
             notes.append(f"see #{self._resolved[step.number]}")
+        elif anew := self._written_anew(step):
+            notes.append(f"written anew by #{anew}")
         changed = changed_since(step, self._files)
         if changed:
             notes.append(changed)

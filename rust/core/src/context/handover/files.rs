@@ -21,13 +21,14 @@ const MOST_COMPARED: usize = 200;
 pub(super) type Event<'s, 'a, V> = (&'s Step<'a, V>, Option<&'s FileChange<'a>>);
 
 /// A file that calls named, with its events. `unknown` are the changes that no event of its own tells of, and `unseen` the
-/// changes whose result was not seen.
+/// changes whose result was not seen. `written` is the number of the last step that wrote it as a whole.
 #[derive(Debug)]
 pub(super) struct File<'s, 'a, V> {
     pub(super) key: &'s str,
     pub(super) path: Cow<'a, str>,
     pub(super) events: Vec<Event<'s, 'a, V>>,
     pub(super) unseen: Vec<usize>,
+    pub(super) written: usize,
     /// The numbers of the steps after which its text is unknown, oldest first, once they were looked up.
     unknown: OnceCell<Vec<usize>>,
 }
@@ -177,10 +178,13 @@ impl<'s, 'a, V: Value<'a>> Files<'s, 'a, V> {
             let place = *self.places.entry(&**key).or_insert(next);
             if place == next {
                 let (events, unseen, unknown) = (Vec::new(), Vec::new(), OnceCell::new());
-                self.all.push(File { key, path, events, unseen, unknown });
+                self.all.push(File { key, path, events, unseen, written: 0, unknown });
             }
             if let Some(file) = self.all.get_mut(place) {
                 file.events.push((step, change));
+                if change.is_some_and(|change| change.action == Action::Write) {
+                    file.written = step.number;
+                }
             }
             if let Some(change) = change {
                 self.others.note_edit(key, Cow::Borrowed(&*change.path), step.number);

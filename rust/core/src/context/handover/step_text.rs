@@ -78,6 +78,9 @@ fn long_argument<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<Cow<'a, str>> {
 impl<'a, V: Value<'a>> StepWriter<'_, 'a, V> {
     /// Return a step in at most `room`; `None` if not even its heading with a line about the result fits.
     pub(super) fn write(&self, step: &Step<'a, V>, room: isize) -> Option<Piece> {
+        if self.written_anew(step).is_some() {
+            return self.short(step, room).map(|short| Piece { is_outlined: false, ..short });
+        }
         let (called, returned) = (self.text_of_call(step), self.text_of_result(step));
         let said = self.line_of(step);
         let is_long = step.kind == StepKind::Command && called.is_some();
@@ -159,6 +162,13 @@ impl<'a, V: Value<'a>> StepWriter<'_, 'a, V> {
         chars / share + 12 * self.paper.token
     }
 
+    /// Return the number of the last step that wrote the file again which a step had written as a whole, or had failed to.
+    fn written_anew(&self, step: &Step<'a, V>) -> Option<usize> {
+        let is_write = step.kind == StepKind::Write && matches!(step.state, State::Said | State::Failed);
+        let file = step.keys.first().filter(|_| is_write).and_then(|key| self.files.get(key))?;
+        Some(file.written).filter(|written| *written > step.number)
+    }
+
     /// Return a step in two lines.
     fn short(&self, step: &Step<'a, V>, room: isize) -> Option<Piece> {
         let outcome = self.lines.outcome(step, LONGEST_INLINE);
@@ -173,7 +183,9 @@ impl<'a, V: Value<'a>> StepWriter<'_, 'a, V> {
 
     fn title(&self, step: &Step<'a, V>, is_long: bool) -> String {
         let mut notes = self.lines.notes(step);
-        notes.extend(self.resolved.get(&step.number).map(|later| format!("see #{later}")));
+        let resolved = self.resolved.get(&step.number).map(|later| format!("see #{later}"));
+        let anew = || self.written_anew(step).map(|later| format!("written anew by #{later}"));
+        notes.extend(resolved.or_else(anew));
         notes.extend(Some(self.files.changed_since(step).to_owned()).filter(|note| !note.is_empty()));
         let said = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         let title = if is_long { "$".to_owned() } else { self.lines.title(step, LONGEST_TITLE) };
