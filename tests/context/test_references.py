@@ -82,3 +82,9 @@ def test_a_projection_names_no_calls_and_stays_as_it_is(rust: Any, limits: dict[
         rust.project(made.messages, policy=policy, previous=made.decisions).messages
         == made.messages
     )
+
+
+def test_a_long_id_is_named_whole(api: ModuleType) -> None:
+    call_id = f"call_{'a' * 24}|fc_{'0' * 50}"
+    text = api.carry(wire.bash("make", LONG, call_id), max_result_chars=500).text
+    assert f"whole: {call_id}]" in text

@@ -56,7 +56,7 @@ def test_the_first_hits_of_each_file_are_shown(
         assert 2 <= len(own) < 40
         assert own == lines[: len(own)]
         if lines is not files[-1]:
-            assert f"{own[-1]}\n... {len(lines) - len(own)} more lines\n" in shown
+            assert f"{own[-1]}\n... {sum(map(bool, lines)) - len(own)} more lines\n" in shown
 
 
 def test_hits_of_many_files_are_folded_with_their_number(rust: ModuleType) -> None:

@@ -285,3 +285,16 @@ def test_an_edit_of_each_occurrence_says_so() -> None:
     given = {"file_path": "/w/a.py", "old_string": "x", "new_string": "y", "replace_all": True}
     text = after_much(turn("Edit", given, "done"))
     assert "edit /w/a.py (each occurrence)" in text
+
+
+def test_one_line_in_tags_is_a_line_of_its_file() -> None:
+    shown = f"<path>/w/a.css</path>\n<type>file</type>\n<content>\n1: 6: {'a' * 400}\n\n(End of file - total 1 lines)\n</content>"
+    text = after_much(read("/w/a.css", shown, "a"), edit("/w/a.css", "6", "7"))
+    assert "read /w/a.css (changed since, by #3)\n→ 1 line\n" in text
+
+
+def test_an_empty_last_line_above_a_note_is_a_line() -> None:
+    lines = "\n".join(f"text of line {n}" for n in range(370, 404))
+    shown = f"{lines}\n\n\n[666 more lines in file. Use offset=405 to continue.]"
+    text = after_much(read("/w/a.txt", shown, "a", offset=370, limit=35))
+    assert "read /w/a.txt (lines 370-404)" in text

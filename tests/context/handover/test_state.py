@@ -52,7 +52,7 @@ def test_requests_stand_at_their_places_and_the_last_one_is_whole() -> None:
     steps = section(text, "Latest Steps")
     assert long.strip() in steps
     assert steps.index("**User:**") < steps.index("$ ls")
-    assert "No answer of the assistant follows the last call." in text
+    assert "No answer of the assistant follows." in text
 
 
 def test_a_handled_request_stays_handled() -> None:

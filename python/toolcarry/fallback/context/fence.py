@@ -25,7 +25,7 @@ NO_OUTPUT: str = read_table("texts")["no_output"]
 LEAST_SHOWN = 20
 """A text that is cut to fewer characters says nothing: the block is left out instead."""
 
-LONGEST_REFERENCE = 80
+LONGEST_REFERENCE = 210
 
 
 class Source(NamedTuple):

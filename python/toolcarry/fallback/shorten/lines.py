@@ -47,9 +47,8 @@ class Ranking(NamedTuple):
     unit: str = ""
     above: Sequence[int] = ()
 
-    def gap(self, start: int, end: int) -> str:
-        """Return the line for lines that are left out."""
-        count = end - start
+    def gap(self, start: int, end: int, count: int) -> str:
+        """Return the line for lines that are left out, ``count`` of which are not empty."""
         owners = len(set(self.groups[start:end]))
         is_named = owners == 1 if owners else not any(self.ranks[start:end])
         label = f" {self.label}" if is_named else ""
@@ -123,7 +122,8 @@ def _shown(lines: Sequence[str], ranking: Ranking, taken: Sequence[bool]) -> lis
         if place < len(lines) and not taken[place]:
             continue
         if start < place:
-            shown.append(ranking.gap(start, place) if any(lines[start:place]) else "")
+            count = sum(map(bool, lines[start:place]))
+            shown.append(ranking.gap(start, place, count) if count else "")
         if place < len(lines):
             shown.append(lines[place])
         start = place + 1

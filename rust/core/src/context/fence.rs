@@ -23,7 +23,7 @@ use crate::tokens::messages::count_media;
 
 /// The fewest characters that a cut text may show. With fewer, the block is left out.
 const LEAST_SHOWN: usize = 20;
-const LONGEST_REFERENCE: usize = 80;
+const LONGEST_REFERENCE: usize = 210;
 /// The usual opening fence.
 const OPENING: &str = "```";
 /// The usual closing fence, with the line feeds that may be needed before and after it.

@@ -41,9 +41,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// Return the line for lines that are left out.
-    fn gap(&self, start: usize, end: usize) -> String {
-        let count = end - start;
+    /// Return the line for lines that are left out, `count` of which are not empty.
+    fn gap(&self, start: usize, end: usize, count: usize) -> String {
         let owners: AHashSet<usize> = self.groups.get(start..end).unwrap_or_default().iter().copied().collect();
         let is_named = match owners.len() {
             0 => self.ranks.get(start..end).is_some_and(|gap| gap.iter().all(|rank| *rank == FOLDED)),
@@ -120,8 +119,9 @@ fn shown(lines: &[&str], ranking: &Ranking, taken: &[bool]) -> String {
             continue;
         }
         if start < place {
-            let is_blank = lines.get(start..place).is_some_and(|gap| gap.iter().all(|line| line.is_empty()));
-            shown.push(Cow::Owned(if is_blank { String::new() } else { ranking.gap(start, place) }));
+            let left_out = lines.get(start..place).unwrap_or_default();
+            let count = left_out.iter().filter(|line| !line.is_empty()).count();
+            shown.push(Cow::Owned(if count == 0 { String::new() } else { ranking.gap(start, place, count) }));
         }
         shown.extend(line.map(|line| Cow::Borrowed(*line)));
         start = place + 1;

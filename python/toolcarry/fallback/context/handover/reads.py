@@ -76,7 +76,7 @@ def _without_note(text: str) -> tuple[str, bool]:
     is_note = body.startswith(("[", "("), start) and any(
         note in body[start:] for note in _MORE_NOTES
     )
-    return (body[: max(start - 1, 0)].rstrip("\n"), True) if is_note else (text, False)
+    return (body[: max(start - 1, 0)].removesuffix("\n"), True) if is_note else (text, False)
 
 
 def _below_note(text: str) -> tuple[int, str] | None:
@@ -108,7 +108,7 @@ def read_lines(step: Step) -> Read:
         first, own = found
         is_whole = first == 1 and len(own) < _most(asked) and not goes_on
         return Read(first, own, is_whole)
-    if lines and not lines[-1]:
+    if lines and not lines[-1] and not goes_on:
         del lines[-1]
     if has_cut_word(text) or has_gap(lines) or asked == UNREADABLE:
         return Read(0, lines, False)
@@ -149,7 +149,9 @@ def numbered(lines: list[str]) -> tuple[int, list[str]] | None:
     >>> numbered(["    7\\tseven", "    8\\t", "    9\\tnine"])
     (7, ['seven', '', 'nine'])
     """
-    for start in range(min(_MOST_HEADERS, len(lines))):
+    headers = min(_MOST_HEADERS, len(lines))
+    is_tagged = any(line.startswith(_OPENING) for line in lines[:headers])
+    for start in range(headers):
         for sign in _SIGNS:
             first = _number(lines[start], sign)
             if first is None:
@@ -160,7 +162,7 @@ def numbered(lines: list[str]) -> tuple[int, list[str]] | None:
                     break
                 own.append(line[line.index(sign) + len(sign) :])
             rest = [line for line in lines[start + len(own) :] if line.strip()]
-            fewest = 1 if sign in ("→", "\t") else _FEWEST
+            fewest = 1 if is_tagged or sign in ("→", "\t") else _FEWEST
             if len(own) >= fewest and len(rest) <= _MOST_FOOTERS:
                 return first, own
     return None

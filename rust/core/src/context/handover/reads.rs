@@ -81,7 +81,8 @@ fn without_note(text: &str) -> Option<&str> {
     let start = body.rfind('\n').map_or(0, |newline| newline + 1);
     let line = body.get(start..)?;
     let is_note = line.starts_with(['[', '(']) && MORE_NOTES.iter().any(|note| line.contains(note));
-    is_note.then(|| body.get(..start.saturating_sub(1)).unwrap_or_default().trim_end_matches('\n'))
+    let above = body.get(..start.saturating_sub(1)).unwrap_or_default();
+    is_note.then(|| above.strip_suffix('\n').unwrap_or(above))
 }
 
 /// Return the number of the first line and the lines below a note of the tool that it shows a part of a file.
@@ -120,8 +121,9 @@ fn lines_of<'a, V: Value<'a>>(step: &Step<'a, V>) -> Read<'a> {
         return Read { first, text: Cow::Owned(own), count, is_whole };
     }
     let is_cut = has_cut_word(Text::Latin1(text.as_bytes())) || has_gap(&text) || asked == Some(UNREADABLE);
-    let count = breaks(&text) + usize::from(!text.is_empty() && !text.ends_with('\n'));
-    let text = then(text, |text| Cow::Borrowed(text.strip_suffix('\n').unwrap_or(text)));
+    let is_ended = text.is_empty() || text.ends_with('\n');
+    let count = breaks(&text) + usize::from(goes_on || !is_ended);
+    let text = then(text, |text| Cow::Borrowed(text.strip_suffix('\n').filter(|_| !goes_on).unwrap_or(text)));
     if is_cut {
         return Read { first: 0, text, count, is_whole: false };
     }
@@ -153,11 +155,13 @@ fn printed_lines<'a>(text: Cow<'a, str>, asked: ShellRead<'_>) -> Read<'a> {
 /// Return the first number, the count and the joined lines of a text whose lines a tool numbered; `None` if they are not.
 fn numbered(text: &str) -> Option<(usize, usize, String)> {
     let mut rest = text;
+    let is_tagged = lines(text).take(MOST_HEADERS).any(|line| line.starts_with(OPENING));
     for _ in 0..MOST_HEADERS {
         let (line, after) = rest.split_once('\n').map_or((rest, None), |(line, after)| (line, Some(after)));
         for sign in SIGNS {
             let Some((first, _)) = number_of(line, sign) else { continue };
-            if let Some((count, own)) = numbered_by(rest, sign, first) {
+            let fewest = if is_tagged || matches!(sign, "→" | "\t") { 1 } else { FEWEST };
+            if let Some((count, own)) = numbered_by(rest, sign, first, fewest) {
                 return Some((first, count, own));
             }
         }
@@ -166,8 +170,9 @@ fn numbered(text: &str) -> Option<(usize, usize, String)> {
     None
 }
 
-/// Return the count and the joined lines of a text that begins with the lines that a tool numbered with a sign.
-fn numbered_by(text: &str, sign: &str, first: usize) -> Option<(usize, String)> {
+/// Return the count and the joined lines of a text that begins with at least `fewest` lines that a tool numbered with a
+/// sign.
+fn numbered_by(text: &str, sign: &str, first: usize, fewest: usize) -> Option<(usize, String)> {
     let mut own = String::with_capacity(text.len());
     let mut count = 0;
     let mut lines = lines(text);
@@ -188,7 +193,6 @@ fn numbered_by(text: &str, sign: &str, first: usize) -> Option<(usize, String)> 
         }
     }
     others += lines.filter(|line| !is_blank(line)).take(MOST_FOOTERS + 1).count();
-    let fewest = if matches!(sign, "→" | "\t") { 1 } else { FEWEST };
     (count >= fewest && others <= MOST_FOOTERS).then_some((count, own))
 }
 
