@@ -51,7 +51,7 @@ def test_a_session(api: ModuleType) -> None:
 
     session = asyncio.run(write())
     for by_alias in (True, False):
-        kind = "aliases" if by_alias else "names of Python"
+        kind = "camelCase" if by_alias else "snake_case"
         dumped = session.model_dump_json(by_alias=by_alias).encode()
         check(api, "google-adk", f"Session.model_dump_json, {kind}", dumped, "google-adk")
         short = session.model_dump_json(by_alias=by_alias, exclude_none=True).encode()

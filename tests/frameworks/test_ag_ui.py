@@ -45,7 +45,7 @@ def test_messages(api: ModuleType) -> None:
     check(api, "ag-ui-protocol", "messages", json.dumps(dumped).encode(), "ag-ui")
     check(api, "ag-ui-protocol", "RunAgentInput", asked.model_dump_json(by_alias=True).encode(), "ag-ui")  # fmt: skip
     plain = [message.model_dump() for message in messages]
-    check(api, "ag-ui-protocol", "messages, names of Python", json.dumps(plain).encode(), "openai-chat", lost_failures=True)  # fmt: skip
+    check(api, "ag-ui-protocol", "messages, snake_case", json.dumps(plain).encode(), "openai-chat", lost_failures=True)  # fmt: skip
 
 
 def test_images_of_the_user(api: ModuleType) -> None:
@@ -91,6 +91,6 @@ def test_events(api: ModuleType, is_encoded: bool) -> None:
         given = "".join(line.removeprefix("data: ") + "\n" for line in frames.splitlines() if line)
     else:
         given = "".join(event.model_dump_json(by_alias=True) + "\n" for event in events)
-    file = "events, encoder without data:" if is_encoded else "events, model_dump_json"
+    file = "events, from the encoder, without `data:`" if is_encoded else "events, model_dump_json"
     # An event of a result has no flag of a failure, and no event holds the user's message.
     check(api, "ag-ui-protocol", file, given.encode(), "ag-ui", calls=CALLS, lost_failures=True, said=())  # fmt: skip
