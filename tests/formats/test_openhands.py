@@ -185,3 +185,18 @@ def test_other_events_say_nothing(api: ModuleType, kind: Any) -> None:
     strange = LS | {"kind": kind, "summary": "S", "forgotten_event_ids": ["e_1"]}
     assert blocks(api, [strange]) == []
     assert api.dialogue([strange]) == ""
+
+
+def test_the_notes_around_an_output_are_read(api: ModuleType) -> None:
+    metadata = {
+        "prefix": "[Below is the output of the previous command.]\n",
+        "suffix": "\n[The command completed with exit code 1. CTRL+C was sent.]",
+    }
+    messages = [
+        message("user", "user", "Go."),
+        action("c1", command="make"),
+        observation("c1", "half", metadata=metadata),
+    ]
+    context = api.carry(messages, layout="handover").text
+    assert "$ make (exit code 1)" in context
+    assert "[Below is the output of the previous command.]\nhalf\n" in context

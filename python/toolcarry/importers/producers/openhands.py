@@ -96,7 +96,18 @@ def result(wire: JsonObject) -> ToolResult | None:
     held = as_object(seen) or {}
     content = first_given(held, "content", "output")
     is_error = held.get("is_error") is True
-    return ToolResult(wire, call_id, name, seen if content is None else content, is_error)
+    content = (
+        seen if content is None else with_notes(content, as_object(held.get("metadata")) or {})
+    )
+    return ToolResult(wire, call_id, name, content, is_error)
+
+
+def with_notes(content: object, metadata: JsonObject) -> object:
+    """Return the output of a terminal with the notes around it, which the model read as well: an exit code, or a timeout."""
+    parts = as_list(content)
+    texts = [text_or_empty(metadata.get(key)).strip("\n") for key in ("prefix", "suffix")]
+    before, after = ([{"type": "text", "text": text}] * bool(text) for text in texts)
+    return content if parts is None else [*before, *parts, *after]
 
 
 def fold(items: Sequence[Any]) -> Iterator[Any]:

@@ -21,8 +21,10 @@ def diff_lines(old: str, new: str) -> list[str]:
     >>> diff_lines("a\\nb\\nc", "a\\nB\\nc")
     [' a', '-b', '+B', ' c']
     """
-    before = old.removesuffix("\n").split("\n") if old else []
-    after = new.removesuffix("\n").split("\n") if new else []
+    if not old or not new or old.endswith("\n") == new.endswith("\n"):
+        old, new = old.removesuffix("\n"), new.removesuffix("\n")
+    # a line feed that only one text has at its end joins or parts lines
+    before, after = (text.split("\n") if text else [] for text in (old, new))
     lines: list[str] = []
     at = start = 0
     for place, other in [*_anchors(before, after), (len(before), len(after))]:

@@ -15,10 +15,9 @@ const SHOWN_REMOVED: usize = 3;
 
 /// Return the lines of a difference, with `-`, `+` or a space before them; few of those that are unchanged.
 pub(super) fn diff_lines(old: &str, new: &str) -> Vec<String> {
-    let lines_of = |text: &'_ str| -> Vec<String> { lines_in(text).map(str::to_owned).collect() };
-    let (before, after) = (lines_of(old), lines_of(new));
-    let before: Vec<&str> = before.iter().map(String::as_str).collect();
-    let after: Vec<&str> = after.iter().map(String::as_str).collect();
+    // A line feed that only one text has at its end joins or parts lines.
+    let ends = old.is_empty() || new.is_empty() || old.ends_with('\n') == new.ends_with('\n');
+    let (before, after): (Vec<&str>, Vec<&str>) = (lines_in(old, ends).collect(), lines_in(new, ends).collect());
     let mut lines = Vec::new();
     let (mut at, mut start) = (0, 0);
     for (place, other) in anchors(&before, &after).into_iter().chain([(before.len(), after.len())]) {
@@ -31,9 +30,9 @@ pub(super) fn diff_lines(old: &str, new: &str) -> Vec<String> {
     near_changes(lines)
 }
 
-/// Return the lines of a text; none of an empty one.
-fn lines_in(text: &str) -> impl Iterator<Item = &str> {
-    let lines = (!text.is_empty()).then(|| text.strip_suffix('\n').unwrap_or(text).split('\n'));
+/// Return the lines of a text; none of an empty one. A line feed `ends` the last one, or an empty line follows it.
+fn lines_in(text: &str, ends: bool) -> impl Iterator<Item = &str> {
+    let lines = (!text.is_empty()).then(|| text.strip_suffix('\n').filter(|_| ends).unwrap_or(text).split('\n'));
     lines.into_iter().flatten()
 }
 
