@@ -1,6 +1,7 @@
 """The proxy counts what requests cost as their provider does, and what sending them unchanged would have cost."""
 
 import json
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -163,6 +164,16 @@ def test_marks_are_found_in_linear_time(piece: bytes) -> None:
     """Megabytes of anything: seconds would be hours if it were not."""
     part = piece * (4_000_000 // len(piece))
     assert without_marks(part) == (b"" if piece == MARK else part)
+
+
+def test_a_request_that_counts_tokens_costs_nothing() -> None:
+    """A provider does not charge for it. Its projection is that of the conversation, so that the number is right."""
+    projections = Projections(ProjectPolicy(), 10_000, 60.0)
+    body = body_of("gpt-5", [{"role": "user", "content": "Go on."}, *wire.bash("make", "x = 1\n" * 4_000)])  # fmt: skip
+    found = projections.project(body, replace(ME, is_side_request=True), None)
+    assert len(found.body) < len(body)
+    assert found.counts == {}
+    assert projections.project(body, ME, None).counts["cost"] > 0
 
 
 def test_without_a_mark_claude_caches_nothing() -> None:
