@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
-from toolcarry.integrations.costs import cost_counts, ends_of, is_certainly_cold, sent_parts
+from toolcarry.integrations.costs import charged, is_certainly_cold
 from toolcarry.integrations.identity import RequestIdentity, opening
 from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState, SentParts
 from toolcarry.integrations.refetches import put_away, refetched
@@ -108,8 +108,7 @@ class Projections:
             return Projection(body, reason_of(report.untouched))
         sent, costs = SentParts(), dict[str, int]()
         if price is not None and not is_side_request:
-            sent = sent_parts(made.body)
-            costs = cost_counts(price, model, sent, ends_of(body, messages), start, idle)
+            sent, costs = charged(price, model, made.body, body, messages, start, idle)
         if key is None or is_side_request:
             return Projection(made.body, counts=costs, tokens=report.tokens_after, names=made.names)
         again = refetched(start.known.put_away, messages[start.shared :])
