@@ -160,7 +160,8 @@ def charged(
             for known, most in zip((before.kept, before.kept_unchanged), places, strict=True)
         ]
         found = zip(kept, (sent.searched, given.searched), strict=True)
-        places = tuple(max(known & searched, default=-1) for known, searched in found)
+        own_place, place = (max(known & searched, default=-1) for known, searched in found)
+        places = (own_place, place)
         sent = sent._replace(kept=kept[0] | sent.marks, kept_unchanged=kept[1] | given.marks)
     own, without = (
         price.cost(
