@@ -1,6 +1,9 @@
 """The proxy counts what requests cost as their provider does, and what sending them unchanged would have cost."""
 
 import json
+from collections import Counter
+from dataclasses import replace
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,7 +13,7 @@ from support.economy import session_of
 from support.goldens.inputs import workload
 
 from toolcarry import NO_LIMIT, ProjectPolicy
-from toolcarry.integrations.costs import without_marks
+from toolcarry.integrations.costs import sent_parts, without_marks
 from toolcarry.integrations.projections import Projections
 from toolcarry.metrics import families, told_costs
 from toolcarry.types import PriceModel, price_of
@@ -53,8 +56,48 @@ class StrictFake:
         self.total = Counted(*map(sum, zip(self.total, found, strict=True)))
 
 
+class StrictFakeWithMarks:
+    """A provider that keeps the beginnings of requests that end at a mark, and looks for them in the last blocks before
+    each mark. Everything up to the last mark is written or read; what comes after it is uncached."""
+
+    def __init__(self, price: PriceModel, model: str) -> None:
+        self.price, self.model = price, model
+        self.kept: set[int] = set()
+        self.total = Counted()
+
+    def take(self, body: bytes) -> None:
+        request = json.loads(body)
+        blocks = [*request["tools"], *request["system"]]
+        for message in request["messages"]:
+            first, *others = blocks_of(message["content"])
+            blocks += [{**message, "content": [first]}, *others]
+        marks = [
+            place for place, block in enumerate(blocks) if '"cache_control"' in json.dumps(block)
+        ]
+        parts = [json.dumps(unmarked(block)).encode() for block in blocks]
+        ends = list(accumulate((len(part) + len(", ")) / 4 for part in parts))
+        signs = list(accumulate(map(hash, parts), lambda one, other: hash((one, other))))
+        assert 0 < len(marks) <= 4
+        back = self.price.lookback or len(blocks)
+        places = {place for mark in marks for place in range(max(mark - back + 1, 0), mark + 1)}
+        hit = max((place for place in places if signs[place] in self.kept), default=None)
+        size, cached, read = ends[-1], ends[marks[-1]], 0.0 if hit is None else ends[hit]
+        self.kept |= {signs[mark] for mark in marks}
+        assert size >= self.price.least_of(self.model)
+        units = (cached - read) * self.price.cache_write + read * self.price.cache_read
+        found = Counted(cached - read, read, size - cached, units + size - cached)
+        self.total = Counted(*map(sum, zip(self.total, found, strict=True)))
+
+
+def unmarked(block: Any) -> Any:
+    """Return a block without its mark, which may be in a message."""
+    kept = {key: value for key, value in block.items() if key != "cache_control"}
+    return {**kept, "content": [*map(unmarked, kept["content"])]} if "role" in kept else kept
+
+
 def body_of(model: str, messages: list[Any]) -> bytes:
-    request = {"model": model, "system": SYSTEM, "tools": TOOLS, "messages": messages}
+    metadata = {"user_id": "u" * 1_000}  # no part of the prompt
+    request = {"model": model, "system": SYSTEM, "tools": TOOLS, "messages": messages, "metadata": metadata}  # fmt: skip
     return json.dumps(request).encode()
 
 
@@ -94,6 +137,58 @@ def test_the_counts_are_those_of_a_strict_provider(name: str, model: str) -> Non
         assert expected < 0.7
     if name == "superseded ones at once":
         assert expected > 1  # honest, also where toolcarry is dearer
+
+
+EPHEMERAL = {"cache_control": {"type": "ephemeral"}}
+
+
+def blocks_of(content: Any) -> list[Any]:
+    """Return the blocks of a message's content."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def marked_body(model: str, messages: list[Any]) -> bytes:
+    """Return a body with marks as Claude Code sets them: after the system prompt, and on the last user messages."""
+    found = [{**message, "content": blocks_of(message["content"])} for message in messages]
+    for message in [message for message in found if message["role"] == "user"][-2:]:
+        *blocks, last = message["content"]
+        message["content"] = [*blocks, {**last, **EPHEMERAL}]
+    system = [{"type": "text", "text": SYSTEM, **EPHEMERAL}]
+    return json.dumps(
+        {"model": model, "system": system, "tools": TOOLS, "messages": found}
+    ).encode()
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_counts_are_those_of_a_strict_provider_with_marks(name: str) -> None:
+    model = "claude-sonnet-4-5"
+    price = price_of(model)
+    assert price is not None
+    assert price.matching == "marks"
+    session: Any = session_of(list(workload(66).given))
+    projections = Projections(POLICIES[name], 10_000, 60.0, clock=lambda: 1.0)
+    sent, unchanged = StrictFakeWithMarks(price, model), StrictFakeWithMarks(price, model)
+    counts: Counter[str] = Counter()
+    for end, _ in session.requests:
+        body = marked_body(model, session.messages[:end])
+        found = projections.project(body, ME, None)
+        sent.take(found.body)
+        unchanged.take(body)
+        counts.update(found.counts)
+    assert counts["cost_without"] == pytest.approx(unchanged.total.units, rel=0.01)
+    assert counts["cost"] == pytest.approx(sent.total.units, rel=0.01)
+    assert counts["input_written"] == pytest.approx(sent.total.written, rel=0.02)
+    assert counts["input_read"] == pytest.approx(sent.total.read, rel=0.02)
+
+
+def test_a_mark_of_the_whole_body_is_after_its_last_message() -> None:
+    body = json.loads(body_of("claude-sonnet-4-5", list(wire.bash("make", "x = 1\n" * 4_000))))
+    plain, marked = (
+        sent_parts(json.dumps({**body, **mark}).encode(), 20) for mark in ({}, EPHEMERAL)
+    )
+    assert (plain.marks, plain.searched) == (frozenset(), frozenset())
+    assert (marked.marks, marked.searched) == (frozenset({2}), frozenset({0, 1, 2}))
+    assert plain.signs == marked.signs
 
 
 def two_requests(model: str, seconds: float, policy: ProjectPolicy, **prices: PriceModel) -> Any:
@@ -163,6 +258,16 @@ def test_marks_are_found_in_linear_time(piece: bytes) -> None:
     """Megabytes of anything: seconds would be hours if it were not."""
     part = piece * (4_000_000 // len(piece))
     assert without_marks(part) == (b"" if piece == MARK else part)
+
+
+def test_a_request_that_counts_tokens_costs_nothing() -> None:
+    """A provider does not charge for it. Its projection is that of the conversation, so that the number is right."""
+    projections = Projections(ProjectPolicy(), 10_000, 60.0)
+    body = body_of("gpt-5", [{"role": "user", "content": "Go on."}, *wire.bash("make", "x = 1\n" * 4_000)])  # fmt: skip
+    found = projections.project(body, replace(ME, is_side_request=True), None)
+    assert len(found.body) < len(body)
+    assert found.counts == {}
+    assert projections.project(body, ME, None).counts["cost"] > 0
 
 
 def test_without_a_mark_claude_caches_nothing() -> None:

@@ -51,6 +51,14 @@ def test_the_output_of_commands_is_shortened_first(rust: ModuleType) -> None:
     assert "whole: t0]" in found[0]
 
 
+@pytest.mark.parametrize(("name", "is_whole"), [("Task", True), ("subagent", True), ("spawn_agent", True), ("WebFetch", False)])  # fmt: skip
+def test_the_answer_of_an_agent_stays_whole(rust: ModuleType, name: str, is_whole: bool) -> None:
+    """A model wrote it for the one that asked, which quotes it from anywhere."""
+    text = "".join(f"Finding {line}: the module is too shallow.\n" for line in range(2_000))
+    messages = wire.turn(name, {"prompt": "Review the modules."}, text, "t1")
+    assert (sent(rust, messages)[0] == text) == is_whole
+
+
 def test_the_limit_falls_to_half(rust: ModuleType) -> None:
     sizes = list(map(len, sent(rust, wire.join(*(output(number, 1_000) for number in range(6))))))
     assert sizes[0] <= 4_000

@@ -190,6 +190,23 @@ def test_the_rounds_are_bounded(
     assert re.search(r"retrieval.*passed_on.* 1", metrics)
 
 
+def test_what_the_rounds_and_the_tools_add_is_counted_apart(
+    start: Callable[..., Any], clients: Callable[..., Any], http: httpx.Client
+) -> None:
+    fake = AnthropicFake(looks_it_up)
+    url = start({"a": fake}, config=config(), retrieval_rounds=3)
+    talk_to_the_end("anthropic", clients("anthropic", url), stream=False)
+    first, held, last = (request.json for request in fake.recorded)
+    added = [tool for request in (first, held) for tool in request["tools"] if tool["name"] in OWN]
+    metrics = http.get(f"{url.control}/metrics").text
+    counted = {
+        name: int(re.findall(rf'"retrieval.{name}"}} (\d+)', metrics)[0])
+        for name in ("round_tokens", "definition_tokens")
+    }
+    assert counted["round_tokens"] == pytest.approx(len(json.dumps(last)) / 4, rel=0.1)
+    assert counted["definition_tokens"] == pytest.approx(len(json.dumps(added)) / 4, rel=0.1)
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_an_answer_with_other_calls_is_the_clients(
     start: Callable[..., Any], clients: Callable[..., Any], stream: bool

@@ -54,12 +54,17 @@ LAST: Final = 4
 class SentParts(NamedTuple):
     """The parts of a request as it was sent: a hash of the frame and of each message, and the bytes up to their ends.
 
-    ``is_marked``: True if it has a mark for the cache.
+    A place is the number of messages before it. ``marks`` are those of the marks for the cache, and ``searched`` those at
+    which it looks for a beginning. ``kept`` are the beginnings that the cache then has of the conversation, and
+    ``kept_unchanged`` those that it would have without a projection.
     """
 
     signs: tuple[int, ...] = ()
     ends: tuple[int, ...] = ()
-    is_marked: bool = False
+    marks: frozenset[int] = frozenset()
+    searched: frozenset[int] = frozenset()
+    kept: frozenset[int] = frozenset()
+    kept_unchanged: frozenset[int] = frozenset()
 
 
 class LineState(NamedTuple):
@@ -83,7 +88,7 @@ class LineState(NamedTuple):
         made = self.decisions or Decisions()
         own = len(made.made) + len(made.dropped) + len(made.mends)
         own += sum(map(len, made.excerpts.values())) // EXCERPT_BYTES
-        return own + (len(self.signs) + len(self.put_away) + 2 * len(self.sent.signs)) // 8
+        return own + (len(self.signs) + len(self.put_away) + 4 * len(self.sent.signs)) // 8
 
 
 class Start(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from toolcarry import _backend
 from toolcarry._util.evictions import Evictions
 from toolcarry.api.projection import project_body
-from toolcarry.integrations.costs import cost_counts, ends_of, is_certainly_cold, sent_parts
+from toolcarry.integrations.costs import charged, is_certainly_cold
 from toolcarry.integrations.identity import RequestIdentity, opening
 from toolcarry.integrations.lines import NEW, KnownLines, LineKey, LineState, SentParts
 from toolcarry.integrations.refetches import put_away, refetched
@@ -96,6 +96,7 @@ class Projections:
         policy = at_prices_of(policy, body, model, self._prices)
         price = policy.price_model
         key = None if identity is None else line_of(identity, fields)
+        is_side_request = identity is not None and identity.is_side_request
         start = NEW if key is None else self.known.start_of(key, messages)
         idle = now - start.known.sent_at
         previous = start.known.decisions
@@ -106,10 +107,9 @@ class Projections:
         if made.body is body and report.untouched:
             return Projection(body, reason_of(report.untouched))
         sent, costs = SentParts(), dict[str, int]()
-        if price is not None:
-            sent = sent_parts(made.body)
-            costs = cost_counts(price, model, sent, ends_of(body, messages), start, idle)
-        if key is None or identity is None or identity.is_side_request:
+        if price is not None and not is_side_request:
+            sent, costs = charged(price, model, made.body, body, messages, start, idle)
+        if key is None or is_side_request:
             return Projection(made.body, counts=costs, tokens=report.tokens_after, names=made.names)
         again = refetched(start.known.put_away, messages[start.shared :])
         new = made_newly(made.decisions, start.known.decisions)

@@ -178,7 +178,9 @@ class Proxy:
         self._pipeline = self._pipeline_from(config, self._tool_cache)
         self._middleware: ToolCarryMiddleware
         self._kept = KeptResults(config.history)
-        self._retrieved: Counter[str] = Counter(answered=0, failed=0, passed_on=0)
+        self._retrieved: Counter[str] = Counter(
+            answered=0, failed=0, passed_on=0, definition_tokens=0, round_tokens=0
+        )
         logger.info("requests without a key %s", KEYLESS[is_for_one_user(config)])
         self.app = create_app(
             config.serve, wrap=self._wrap, counters=self.counts, close=self._close

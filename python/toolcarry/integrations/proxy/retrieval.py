@@ -40,6 +40,7 @@ from toolcarry.integrations.asgi import SENT, SentRequest, requested, with_lengt
 from toolcarry.integrations.identity import RequestView
 from toolcarry.integrations.proxy.held_answer import Asked, AskedTurn, HeldAnswer
 from toolcarry.integrations.response import Replay
+from toolcarry.metrics import BYTES_PER_TOKEN
 from toolcarry.redact.logs import get_logger
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ class Retrieval:
     """Puts the loop in front of an application that forwards requests, after the middleware.
 
     At most ``rounds`` answers are held back for one request; then a note tells the model that there are no more.
-    ``counts`` has the number of ``answered`` and ``failed`` calls, and of ``passed_on`` answers that ask for a kept
-    result but are for the client. ``is_from_start`` says whether requests with tools get the tools before a result was left
+    ``counts`` has the number of ``answered`` and ``failed`` calls, of ``passed_on`` answers that ask for a kept
+    result but are for the client, of the ``definition_tokens`` of the tools in all requests, and of the ``round_tokens``
+    of all further requests. ``is_from_start`` says whether requests with tools get the tools before a result was left
     out.
     """
 
@@ -159,6 +161,7 @@ class Retrieval:
         offered = await in_worker_if(len(body) >= LARGE, self._offered, body, style)
         if offered is None:
             return await self._app(scope, Replay([first], receive), send)
+        self._counts["definition_tokens"] += (len(offered[0]) - len(body)) // BYTES_PER_TOKEN
         body, names = offered
         earlier: HeldAnswer | None = None
         for number in range(self._rounds + 1):
@@ -177,6 +180,7 @@ class Retrieval:
             is_last = number + 1 == self._rounds
             results = [await self._result(sent, call, is_last=is_last) for call in turn.calls]
             body = await in_worker_if(len(body) >= LARGE, with_turn, body, style, turn, results)
+            self._counts["round_tokens"] += len(body) // BYTES_PER_TOKEN
             earlier = answer
         return None
 

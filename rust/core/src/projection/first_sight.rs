@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A command's output says most in few lines, which are found by what it is. The text of a file (also one that a command
-//! prints), a page or a report is quoted later from anywhere, so that it is shortened only if it is very long. The numbers
-//! are explained in benches/README.md.
+//! prints) or a page is quoted later from anywhere, so that it is shortened only if it is very long. The answer of another
+//! agent was written for the one that reads it, and stays whole. The numbers are explained in benches/README.md.
 //!
 //! The limit depends only on what stands before the result in the conversation: later requests give it the same bytes,
 //! also without decisions. It never rises with what is before, and a projection only makes that shorter, so a projection
@@ -20,6 +20,7 @@
 use super::blocks::Block;
 use super::decide::BYTES_PER_TOKEN;
 use super::policy::FirstSight;
+use crate::context::handover::asks_agent;
 use crate::json::value::Value;
 use crate::pairing::block::Kind;
 use crate::shorten::words_of;
@@ -77,7 +78,8 @@ pub(crate) fn set_limits<'a, V: Value<'a>>(first_sight: FirstSight, blocks: &mut
         sum += *size;
         *size = sum;
     }
-    for block in blocks.iter_mut().filter(|block| block.size > OUTPUT.least) {
+    let may_be_long = |block: &&mut Block<'a, V>| block.size > OUTPUT.least && !asks_agent(block.entry.tool_name);
+    for block in blocks.iter_mut().filter(may_be_long) {
         let earlier = sums.partition_point(|(position, _)| *position < block.entry.result_position);
         let before = earlier.checked_sub(1).and_then(|last| sums.get(last)).map_or(0, |(_, sum)| *sum);
         block.first_limit = limit(window, is_output(block), before, frame >= LEAST_CACHED);

@@ -204,6 +204,11 @@ pub(super) fn is_part_of_plan(name: &str) -> bool {
     PARTS_OF_PLAN.contains(&name)
 }
 
+/// Return true if the name of a tool is that of one that asks another agent.
+pub(crate) fn asks_agent(name: Text<'_>) -> bool {
+    KINDS.get(&*bare_name(name)) == Some(&StepKind::Agent)
+}
+
 /// Return the kind of a step. The entry is prepared by its rule.
 pub(super) fn kind_of<'a, V: Value<'a>>(entry: &Entry<'a, V>) -> StepKind {
     let given = entry.given.filter(|_| entry.call.is_some());
