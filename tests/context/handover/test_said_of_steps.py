@@ -43,7 +43,7 @@ def test_a_patch_shows_what_it_did_to_each_file(tool: str) -> None:
 def test_the_ledger_says_what_a_patch_did_to_each_file() -> None:
     text = after_much(
         turn("apply_patch", {"input": PATCH}, "Success. Updated the following files:\nM b.py"),
-        *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)],
+        *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(12)],
         tokens=1_300,
     )
     found = section(text, "Earlier")
@@ -139,7 +139,7 @@ def test_a_command_that_no_shell_could_read_is_resolved_when_it_was_redone() -> 
 def test_a_write_that_failed_says_nothing_but_that() -> None:
     text = after_much(
         turn("str_replace_editor", {"command": "create", "path": "/w/a.py", "file_text": "x = 1\n"}, "ERROR:\nFile exists: cannot create /w/a.py."),
-        *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(9)],
+        *[bash(f"seq {n}", FILLER[:2_500], f"s{n}") for n in range(12)],
         tokens=1_300,
     )  # fmt: skip
     assert "/w/a.py → ERROR: / File exists: cannot create /w/a.py." in section(text, "Earlier")

@@ -76,3 +76,17 @@ def test_a_write_whose_file_was_written_anew_is_a_line() -> None:
     assert "write /w/b.txt (failed; see #5)\n→ refused" in text
     assert "old text" not in text
     assert "new text" in text
+
+
+def test_the_newest_changes_are_whole_before_output_is_shown() -> None:
+    lines = "\n".join(f"value of line {n}" for n in range(60))
+    text = after_much(
+        write("/w/a.txt", lines, "w1"),
+        *[
+            bash(f"run {n}", "\n".join(f"{word(n * 99 + m)} {m}" for m in range(99)), f"r{n}")
+            for n in range(5)
+        ],
+        tokens=2_000,
+    )
+    assert f"write /w/a.txt\n```\n{lines}\n```" in text
+    assert "$ run 4\n" in text

@@ -39,8 +39,10 @@ def after_much(*turns: list[Any], tokens: int = 2_000) -> str:
 
 
 LATER = [
-    bash(f"look {number}", "\n".join(FILLER.split("\n")[60 * number :][:60]), f"later{number}")
-    for number in range(6)
+    bash(
+        f"look {number}", "\n".join(FILLER.split("\n")[60 * (number % 6) :][:60]), f"later{number}"
+    )
+    for number in range(11)
 ]
 """Steps that take the room of the latest ones."""
 

@@ -27,6 +27,8 @@ _WHOLE_NEWEST, _WHOLE = 88, 50
 """The hundredths of what is left that a step may take if it is whole then: one of the newest, and an older one."""
 _LEAST: Final = 24
 """The tokens below which no older step is tried."""
+_CHANGES: Final = 10
+"""The newest steps whose changes are shown before the output of other steps, in at most three fifths of the room."""
 _MOST_OUTLINED: Final = 2
 """The older steps with one line about a result that has more. The next one ends the latest steps."""
 
@@ -118,6 +120,8 @@ def take_latest(
         found.turns.add(requests[-1].position)
         turn -= 1
     left, outlined = room, 0
+    title = 2 * _LEAST * paper.token
+    kept = _newest_changes(steps, writer, room * 3 // 5, title)
     writer.runs = find_runs(steps)
     after = len(steps) + 1
     for step in reversed(steps):
@@ -137,14 +141,20 @@ def take_latest(
             found.turns.add(requests[turn].position)
             left -= asked.size
         is_newest = len(found.numbers) < _NEWEST
-        share = max(left // 2 if is_newest else left // 3, min(left, _FREE * paper.token))
-        whole = (left + spare) * _WHOLE_NEWEST // 100 if is_newest else left * _WHOLE // 100
+        changes = [number for number in kept if number < step.number]
+        between = step.number - 1 - changes[-1] - (len(changes) - 1) if changes else 0
+        older = sum([kept[number] for number in changes]) + between * title
+        free = max(left - older, min(left, title))
+        share = max(free // 2 if is_newest else free // 3, min(free, _FREE * paper.token))
+        more = 0 if older else spare
+        whole = (free + more) * _WHOLE_NEWEST // 100 if is_newest else free * _WHOLE // 100
+        share = max(share, min(kept.get(step.number, 0), left))
         piece = writer.write(step, max(share, whole))
         if piece is None or piece.is_cut:
             piece = writer.write(step, share)
         if piece is None:
             break
-        if piece.is_outlined and len(found.numbers) >= _NEWEST:
+        if piece.is_outlined and len(found.numbers) >= _NEWEST and not older:
             outlined += 1
             if outlined > _MOST_OUTLINED:
                 break  # a line of the ledger says as much
@@ -153,4 +163,22 @@ def take_latest(
         left -= piece.size
         after = writer.runs.get(step.number, step.number)
         found.merged.update(range(after, step.number))
+    return found
+
+
+def _newest_changes(
+    steps: Sequence[Step], writer: StepWriter, room: int, spare: int
+) -> dict[int, int]:
+    """Return the room that the newest changes of files need, as far as they fit, by the numbers of their steps.
+
+    A step is written whole if it has a ``spare`` room besides its size.
+    """
+    found: dict[int, int] = {}
+    for step in reversed(steps[-_CHANGES:]):
+        if step.is_change and step.has_succeeded:
+            piece = writer.write(step, room)
+            if piece is None or piece.is_outlined:
+                break
+            found[step.number] = piece.size + spare
+            room -= found[step.number]
     return found

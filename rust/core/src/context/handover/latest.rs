@@ -12,6 +12,7 @@ use super::pieces::Piece;
 use super::spoken::NumberedTurn;
 use super::step_text::StepWriter;
 use super::steps::Step;
+use crate::context::limits::signed;
 use crate::json::value::Value;
 use crate::text::OwnedText;
 
@@ -25,6 +26,8 @@ const WHOLE_NEWEST: isize = 88;
 const WHOLE: isize = 50;
 /// The tokens below which no older step is tried.
 const LEAST: isize = 24;
+/// The newest steps whose changes are shown before the output of other steps, in at most three fifths of the room.
+const CHANGES: usize = 10;
 /// The older steps with one line about a result that has more. The next one ends the latest steps.
 const MOST_OUTLINED: usize = 2;
 
@@ -119,6 +122,24 @@ fn are_same<'a, V: Value<'a>>(one: V, other: V) -> bool {
     one.size() == other.size() && members(one) == members(other)
 }
 
+/// Return the room that the newest changes of files need, as far as they fit, with the numbers of their steps.
+///
+/// A step is written whole if it has a `spare` room besides its size.
+fn newest_changes<'a, V: Value<'a>>(
+    steps: &[Step<'a, V>],
+    writer: &StepWriter<'_, 'a, V>,
+    (mut room, spare): (isize, isize),
+) -> Vec<(usize, isize)> {
+    let newest = steps.iter().rev().take(CHANGES).filter(|step| step.is_change() && step.has_succeeded());
+    let mut found = Vec::new();
+    for step in newest {
+        let Some(piece) = writer.write(step, room).filter(|piece| !piece.is_outlined) else { break };
+        found.push((step.number, piece.size + spare));
+        room -= piece.size + spare;
+    }
+    found
+}
+
 /// Return the newest steps that fit into a room. `last_request` is paid for already.
 ///
 /// The newest ones may take from the `spare` room, too, which is meant for something else.
@@ -138,6 +159,8 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
         turn -= 1;
     }
     let (mut left, mut outlined) = (room, 0);
+    let title = 2 * LEAST * paper.token;
+    let kept = newest_changes(steps, writer, (room * 3 / 5, title));
     let mut after = steps.len() + 1;
     for step in steps.iter().rev() {
         if left < LEAST * paper.token || found.numbers.len() >= MOST {
@@ -166,11 +189,18 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
             writer.runs.insert(step.number, first);
         }
         let is_newest = found.numbers.len() < NEWEST;
-        let part = left.div_euclid(if is_newest { 2 } else { 3 }).max(left.min(FREE * paper.token));
-        let whole = if is_newest { (left + spare) * WHOLE_NEWEST } else { left * WHOLE }.div_euclid(100);
+        let changes = || kept.iter().filter(|(number, _)| *number < step.number);
+        let between = changes().last().map_or(0, |(first, _)| step.number - first - changes().count());
+        let older = changes().map(|(_, size)| size).sum::<isize>() + signed(between) * title;
+        let free = (left - older).max(left.min(title));
+        let part = free.div_euclid(if is_newest { 2 } else { 3 }).max(free.min(FREE * paper.token));
+        let more = if older > 0 { 0 } else { spare };
+        let whole = if is_newest { (free + more) * WHOLE_NEWEST } else { free * WHOLE }.div_euclid(100);
+        let own = kept.iter().find(|(number, _)| *number == step.number).map_or(0, |(_, size)| left.min(*size));
+        let part = part.max(own);
         let piece = writer.write(step, part.max(whole)).filter(|piece| !piece.is_cut);
         let Some(piece) = piece.or_else(|| writer.write(step, part)) else { break };
-        if piece.is_outlined && found.numbers.len() >= NEWEST {
+        if piece.is_outlined && found.numbers.len() >= NEWEST && older == 0 {
             outlined += 1;
             if outlined > MOST_OUTLINED {
                 break; // a line of the ledger says as much
