@@ -17,15 +17,17 @@ from typing import Any
 
 from paired import print_origin, print_table
 
-from toolcarry import ProjectPolicy, count_tokens, inspect, project
+from toolcarry import NO_LIMIT, ProjectPolicy, count_tokens, inspect, project
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data"))
 from workload import Message, generate
 
 POLICIES = {
     "sent unchanged": None,
-    "clear_at_least_tokens=8_000": ProjectPolicy(clear_at_least_tokens=8_000),
-    "max_request_tokens=100_000": ProjectPolicy(max_request_tokens=100_000),
+    "nothing set": ProjectPolicy(),
+    "only max_request_tokens=100_000": ProjectPolicy(
+        max_request_tokens=100_000, max_result_tokens=NO_LIMIT
+    ),
     "max_result_tokens=1_000": ProjectPolicy(max_result_tokens=1_000),
 }
 COLOURS = ("#757575", "#7b5ea7", "#b3541e", "#00796b")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from toolcarry import ProjectPolicy, convert, count_tokens, extract_tool_blocks, project
+from toolcarry import NO_LIMIT, ProjectPolicy, convert, count_tokens, extract_tool_blocks, project
 
 Messages = list[Any]
 Shrink = Callable[[Messages], tuple[Messages, Messages]]
@@ -123,6 +123,7 @@ def llmtrim() -> Shrink:
 
 PEERS: dict[str, Callable[[], Shrink]] = {
     "`project`, nothing set": projected,
+    "`project`, no limit on a result": lambda: projected(max_result_tokens=NO_LIMIT),
     "`project`, results of 1,000 tokens": lambda: projected(max_result_tokens=1_000),
     f"`project`, all results in {TRIGGER:,} tokens": lambda: projected(
         max_all_results_tokens=TRIGGER
