@@ -492,6 +492,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
             ([_], Some(destination)) if settings.repair || destination.rules.merges => {
                 let is_other = settings.destination.is_some_and(|wanted| wanted.shape != destination.shape);
                 edited.keeps_thoughts = is_other && blocks.iter().all(|block| block.entry.call.is_none());
+                edited.is_named = settings.destination.is_some();
                 edited.may_be_broken = settings.repair && request_source.may_be_broken();
                 let build = |draft: &Draft<'a, D::Item>| request_source.build(draft);
                 let size = || request_source.size();

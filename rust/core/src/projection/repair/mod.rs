@@ -40,7 +40,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
 use super::edits::{Draft, PartsKey, Path};
-use super::repair::bare_images::mend_bare_images;
+use super::repair::bare_images::{join_contents, mend_bare_images};
 use super::repair::chat::{fill_contents, repair_chat, take_out_empty_calls};
 use super::repair::contents::mend_contents;
 use super::repair::destinations::{Destination, Form};
@@ -101,6 +101,7 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
         stop_thinking(frame, destination, (&kept, build), mends);
         define_tools(frame, destination, (&*edited, &pairs), mends);
     }
+    join_contents(&mut kept, (&*edited, destination), build, mends);
     if edited.may_be_broken && destination.rules.refuses_surrogates {
         mend_texts(&mut kept, edited, (frame, build), mends);
     }
