@@ -60,6 +60,22 @@ def test_a_number_elsewhere(api: ModuleType, destination: str, key: str) -> None
     assert json.dumps(found.messages) == json.dumps(given).replace("Infinity", "null")
 
 
+def test_a_call_supersedes_by_the_arguments_that_are_sent(api: ModuleType) -> None:
+    """NaN is not equal to itself; null is."""
+    given = []
+    for call_id in ("t1", "t2"):
+        call = {"name": "Read", "input": {"file_path": "a.py", "limit": math.nan}}
+        given += [
+            user({"type": "text", "text": "Go."}),
+            {"role": "assistant", "content": [{"type": "tool_use", "id": call_id, **call}]},
+            user(result(call_id, "a line\n" * 50)),
+        ]
+    body = json.dumps({"messages": given}).encode()
+    sent = json.loads(api.project_body(body, policy=POLICY).body)["messages"]
+    assert sent[2]["content"][0]["content"].startswith("[toolcarry: superseded by call t2")
+    assert api.project(given, policy=POLICY).messages == sent
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_number_in_bytes(api: ModuleType, number: float) -> None:
     plain = json.dumps({"seed": None, "messages": talk(1.5)}).encode()

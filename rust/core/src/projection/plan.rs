@@ -404,7 +404,7 @@ fn drops<V>(blocks: &[Block<'_, V>]) -> bool {
 fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bool {
     let mended: AHashSet<usize> = mends.made.iter().filter_map(|mend| mend.position).collect();
     let may_lose_marks = |block: &Block<'a, V>| mended.contains(&block.entry.result_position) && block.has_many_marks();
-    if mends.has_new_inputs || blocks.iter().any(may_lose_marks) {
+    if mends.must_read_again || blocks.iter().any(may_lose_marks) {
         return true;
     }
     if mends.left_out.is_empty() {

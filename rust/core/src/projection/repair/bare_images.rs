@@ -113,6 +113,7 @@ pub(super) fn join_contents<'a, V: Value<'a>>(
             Draft::Changed(changed) => changed.members = members,
             _ => *draft = Draft::Changed(Changed { path: draft.path(), of: Some(message), members }),
         }
+        mends.must_read_again = true;
         mends.add("joined_content", position, Text::ascii(""));
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn mend_parts<'a, V: Value<'a>>(
                 Fix::Replaced(_) if is_systems(*message) => continue, // what it says decides where it goes
                 Fix::Replaced(new) => edited.replace(path, by_role(new, *message, destination)),
             }
-            mends.has_new_inputs = mends.has_new_inputs || kinds.iter().any(|(kind, _)| *kind == "mended_arguments");
+            mends.must_read_again = mends.must_read_again || kinds.iter().any(|(kind, _)| *kind == "mended_arguments");
             for (kind, detail) in kinds {
                 mends.add_with(kind, Some(position), Text::ascii(""), detail);
             }

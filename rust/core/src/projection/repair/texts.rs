@@ -47,6 +47,7 @@ pub(crate) fn mend_texts<'a, V: Value<'a>>(
         note_refused(value, &mut kinds);
         if !kinds.is_empty() {
             *draft = Draft::NewValue(accepted(value));
+            mends.must_read_again = mends.must_read_again || kinds.contains(&NOT_FINITE);
         }
         kinds.drain(..).for_each(|kind| mends.add(kind, position, Text::ascii("")));
     }
