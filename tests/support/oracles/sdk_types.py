@@ -32,8 +32,12 @@ def with_ids(item: Any) -> Any:
     kind = item.get("type", "message")
     if kind.startswith("local_shell_call"):
         return {"id": "lsh_1", **item}
-    if kind != "message" or item["role"] != "assistant" or isinstance(item["content"], str):
+    if kind != "message" or isinstance(item["content"], str):
         return item
+    if item["role"] != "assistant":
+        images = {"input_image": {"detail": "auto"}}
+        content = [{**images.get(part["type"], {}), **part} for part in item["content"]]
+        return {**item, "content": content}
     content = [{"annotations": [], **part} for part in item["content"]]
     return {"id": "msg_1", "status": "completed", **item, "type": "message", "content": content}
 
