@@ -210,3 +210,11 @@ def test_parts_that_say_nothing(api: ModuleType, part: JsonObject) -> None:
 def test_a_call_without_anything(api: ModuleType) -> None:
     block = only_block(api, model({"functionCall": {}}))
     assert (block.tool_name, block.call_id) == ("unknown", "")
+
+
+def test_parts_of_the_model_context_protocol(api: ModuleType) -> None:
+    """Clients put them between Gemini's own. A part with any other type is of another format."""
+    link = {"type": "resource_link", "uri": "https://example.org/a.png", "name": "a"}
+    check_pairs(api, [model({"text": "Look."}, link, READ), user(RESULT, link)], (READ, RESULT))
+    assert api.carry([user({"text": "Look."}, link)]).report.unread.count == 0
+    assert api.carry([user({"type": "text", "text": "Look."}, link)]).report.unread.count == 1

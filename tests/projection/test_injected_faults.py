@@ -12,6 +12,7 @@ import pytest
 from support.builders.faults import ALL, FAULTS, calls_of, tool
 from support.builders.random_requests import histories
 from support.examples import IS_LONG
+from support.oracles.sdk_types import MAKERS
 from support.providers.requests import KEYS, refused
 
 from toolcarry import ProjectPolicy, check
@@ -84,17 +85,35 @@ def test_a_fault_is_named_and_mended(api: ModuleType, fault: str, provider: str)
     assert found > count // FEWEST
 
 
-@pytest.mark.parametrize("provider", ALL)
-def test_several_faults_are_mended(api: ModuleType, provider: str) -> None:
-    own = [fault for fault in FAULTS.values() if provider in fault.providers]
-    for seed in range(CONVERSATIONS // 4):
-        random = Random(f"several {provider} {seed}")
-        request = clean(api, random, provider)
-        if request is None:
-            continue
+def with_faults(api: ModuleType, random: Random, provider: str) -> dict[str, Any] | None:
+    """Return a request with two to four faults; ``None`` if there is none."""
+    request = clean(api, random, provider)
+    if request is not None:
+        own = [fault for fault in FAULTS.values() if provider in fault.providers]
         for fault in random.sample(own, min(len(own), random.randint(2, 4))):
             fault.inject(random, provider, request)
-        mended(api, provider, request)
+    return request
+
+
+@pytest.mark.parametrize("provider", ALL)
+def test_several_faults_are_mended(api: ModuleType, provider: str) -> None:
+    for seed in range(CONVERSATIONS // 4):
+        request = with_faults(api, Random(f"several {provider} {seed}"), provider)
+        if request is not None:
+            mended(api, provider, request)
+
+
+@pytest.mark.sdk
+@pytest.mark.parametrize("provider", ALL)
+def test_mended_requests_have_the_types_of_the_sdk(api: ModuleType, provider: str) -> None:
+    """A second judge, which is slower."""
+    check_types = MAKERS[provider]()
+    policy = ProjectPolicy(repair=True, destination=NAMES.get(provider, provider))
+    for seed in range(CONVERSATIONS // 8):
+        request = with_faults(api, Random(f"types {provider} {seed}"), provider)
+        if request is not None:
+            found = api.project_body(json.dumps(request).encode(), policy=policy)
+            check_types(json.loads(found.body)[KEYS.get(provider, "messages")])
 
 
 @pytest.mark.parametrize("provider", ALL)

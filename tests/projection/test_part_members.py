@@ -93,3 +93,10 @@ def test_a_destination_of_a_user_knows_other_members(api: ModuleType) -> None:
     own = Destination("gateway", "anthropic", {"part_members": {"text": ["type", "text", "index"]}})
     said = request({"type": "text", "text": "Hm.", "index": 0}, CALL | {"index": 1})
     assert repaired(api, said, own).messages == said
+
+
+def test_a_blank_text_of_bedrock_with_a_member_that_goes(api: ModuleType) -> None:
+    given = [{"role": "user", "content": [{"text": "Go."}, {"text": " ", "index": 0}]}]
+    found = repaired(api, given, "bedrock")
+    assert found.messages == [{"role": "user", "content": [{"text": "Go."}]}]
+    assert "empty_text" in kinds(found)

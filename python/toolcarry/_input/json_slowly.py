@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import codecs
 import json
-from typing import Any, NoReturn
+import re
+from typing import Any, Final, NoReturn
 
 from toolcarry._input.objects import MAX_DEPTH
 from toolcarry.errors import InputError
@@ -17,10 +18,12 @@ __all__ = [
     "loads_text",
     "parse_integer",
     "raise_too_deep",
+    "without_constants",
 ]
 
 TOO_DEEP = f"nested deeper than {MAX_DEPTH}"
 """The beginning of the error for input that is nested too deep."""
+STRING_OR_CONSTANT: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|(-?Infinity|NaN)', re.DOTALL)
 
 
 def loads_slowly(data: bytes) -> Any:
@@ -77,6 +80,15 @@ class ConstantError(ValueError):
 
 def refuse_constant(name: str) -> NoReturn:
     raise ConstantError(name)
+
+
+def without_constants(data: bytes) -> tuple[bytes, list[int]]:
+    """Return JSON with null in place of NaN and the infinities, and the positions at which they were."""
+    found = [match.span(1) for match in STRING_OR_CONSTANT.finditer(data) if match[1]]
+    ends = [0, *(end for _, end in found)]
+    starts = [*(start for start, _ in found), len(data)]
+    pieces = (data[end:start] for end, start in zip(ends, starts, strict=True))
+    return b"null".join(pieces), starts[:-1]
 
 
 def find_constant(text: str, name: str) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from toolcarry import _backend
 from toolcarry._input.json import loads
+from toolcarry._input.json_slowly import without_constants
 from toolcarry._input.objects import as_object
 from toolcarry.api.conversation import Conversation, Given
 from toolcarry.api.projection import report_on
@@ -68,7 +69,7 @@ def wrong_holder(given: Conversation, destination: Any) -> str:
         return ""
     wanted = destinations.wanted_destination(destination)
     holder = HOLDERS.get(wanted.shape, "messages")
-    body = as_object(loads(given.given)) or {}
+    body = as_object(loads(without_constants(given.given)[0])) or {}
     other = next((name for name in ("messages", *HOLDERS.values()) if name in body), holder)
     return "" if other == holder or holder in body else f"{other}: {wanted.name} takes {holder}"
 

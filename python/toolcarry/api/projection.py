@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from toolcarry import _backend
 from toolcarry._data import read_table
 from toolcarry._input.json import compact_json, loads, loads_arguments
-from toolcarry._input.json_slowly import loads_text
+from toolcarry._input.json_slowly import loads_text, without_constants
 from toolcarry._input.objects import JsonObject, Messages, as_object, located, plain_messages
 from toolcarry.api.conversation import Conversation, Given
 from toolcarry.errors import ConfigError, InputError
@@ -28,7 +28,7 @@ from toolcarry.types.policy import (
 )
 from toolcarry.types.results import Projected, ProjectedBody
 from toolcarry.types.shapes import shape_named
-from toolcarry.types.values import Decisions, ProjectReport, ToolBlock
+from toolcarry.types.values import Decisions, Mend, ProjectReport, ToolBlock
 
 __all__ = [
     "DEFAULT_LIMIT",
@@ -168,7 +168,8 @@ def project_body(
     """Run ``project`` on the bytes of a request. Unchanged parts are copied byte by byte.
 
     If the body needs no change, or can't be read, the same object is returned; if it can't be read,
-    ``report.untouched`` gives the reason. A bad body never raises.
+    ``report.untouched`` gives the reason. A bad body never raises. With ``repair``, NaN and infinities, which are not
+    valid JSON, become null.
 
     A limit such as ``max_request_tokens="60%"`` is a share of the window of the model that the body names, unless ``model``
     or ``window_tokens`` is set. Raises ``ConfigError`` if that window is not known.
@@ -187,9 +188,17 @@ def project_body(
         options = with_own_model(given, options)
     counted, factor = counted_policy(policy, options, previous)
     outcome = _backend.kernels.project_body(given, counted, previous)
+    report = outcome.report
+    if counted.repair and report.untouched.startswith("not JSON"):
+        plain, positions = without_constants(given)
+        again = _backend.kernels.project_body(plain, counted, previous)
+        if positions and not again.report.untouched:
+            given, outcome = plain, again
+            mends = (Mend("not_finite", None, "", f"byte {position}") for position in positions)
+            report = replace(again.report, mends=(*mends, *again.report.mends))
     new = given if outcome.body is None else outcome.body
     decisions = previous or Decisions() if outcome.decisions is None else outcome.decisions
-    return ProjectedBody(new, in_tokens(outcome.report, factor), decisions)
+    return ProjectedBody(new, in_tokens(report, factor), decisions)
 
 
 def with_own_model(body: bytes, options: ProjectOptions) -> ProjectOptions:

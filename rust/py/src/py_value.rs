@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use toolcarry::json::value::{KNOWN, Key, Value};
 use toolcarry::json::write::push_quoted;
 use toolcarry::text::{OwnedText, Text};
@@ -68,14 +68,14 @@ impl<'py> Arena<'py> {
         }
     }
 
-    /// Return true if a text in the objects, or the name of a member, is wanted. Texts of narrow characters are not asked
-    /// about.
+    /// Return true if a text in the objects, or the name of a member, is refused, or if a number is NaN or an infinity. Texts
+    /// of narrow characters are not asked about.
     ///
     /// Objects of SDKs are dumped at the end, so that no Python code runs as long as the others are walked.
-    pub(crate) fn any_text<'a>(
+    pub(crate) fn is_any_refused<'a>(
         &'a self,
         objects: impl Iterator<Item = &'a Object<'a, 'py>>,
-        is_wanted: fn(Text<'_>) -> bool,
+        is_refused: fn(Text<'_>) -> bool,
     ) -> bool
     where
         'py: 'a,
@@ -95,7 +95,7 @@ impl<'py> Arena<'py> {
                 if ffi::PyDict_Check(pointer) != 0 {
                     let (mut place, mut name, mut value) = (0, std::ptr::null_mut(), std::ptr::null_mut());
                     while ffi::PyDict_Next(pointer, &raw mut place, &raw mut name, &raw mut value) != 0 {
-                        if self.is_wide(name, is_wanted) || self.is_wide(value, is_wanted) {
+                        if self.is_wide(name, is_refused) || self.is_wide(value, is_refused) {
                             return true;
                         }
                         if ffi::PyUnicode_Check(value) == 0 {
@@ -107,13 +107,14 @@ impl<'py> Arena<'py> {
                 } else if ffi::PyTuple_Check(pointer) != 0 {
                     rest.extend((0..ffi::PyTuple_GET_SIZE(pointer)).map(|index| ffi::PyTuple_GET_ITEM(pointer, index)));
                 } else if ffi::PyUnicode_Check(pointer) != 0 {
-                    if self.is_wide(pointer, is_wanted) {
+                    if self.is_wide(pointer, is_refused) {
                         return true;
                     }
-                } else if pointer != ffi::Py_None()
-                    && ffi::PyLong_Check(pointer) == 0
-                    && ffi::PyFloat_Check(pointer) == 0
-                {
+                } else if ffi::PyFloat_Check(pointer) != 0 {
+                    if !ffi::PyFloat_AS_DOUBLE(pointer).is_finite() {
+                        return true;
+                    }
+                } else if pointer != ffi::Py_None() && ffi::PyLong_Check(pointer) == 0 {
                     others.push(self.keep(Borrowed::from_ptr(self.py, pointer).to_owned()));
                 }
             }
@@ -125,12 +126,12 @@ impl<'py> Arena<'py> {
     /// # Safety
     ///
     /// The object must live as long as the call.
-    unsafe fn is_wide(&self, pointer: *mut ffi::PyObject, is_wanted: fn(Text<'_>) -> bool) -> bool {
+    unsafe fn is_wide(&self, pointer: *mut ffi::PyObject, is_refused: fn(Text<'_>) -> bool) -> bool {
         // SAFETY: the kind of a string is read, and its characters are borrowed for this call.
         unsafe {
             ffi::PyUnicode_Check(pointer) != 0
                 && ffi::PyUnicode_KIND(pointer) != ffi::PyUnicode_1BYTE_KIND
-                && is_wanted(text_of(Borrowed::from_ptr(self.py, pointer).cast_unchecked()))
+                && is_refused(text_of(Borrowed::from_ptr(self.py, pointer).cast_unchecked()))
         }
     }
 
@@ -277,6 +278,10 @@ impl<'a, 'py: 'a> Value<'a> for Object<'a, 'py> {
 
     fn is_null(self) -> bool {
         self.object.is_none()
+    }
+
+    fn is_not_finite(self) -> bool {
+        self.object.cast::<PyFloat>().is_ok_and(|number| !number.value().is_finite())
     }
 
     fn size_without_nulls(self) -> usize {

@@ -5,6 +5,7 @@ of corrections by which `check` may name it.
 """
 
 import base64
+import math
 import struct
 from collections.abc import Callable, Iterator
 from random import Random
@@ -74,12 +75,17 @@ def show(random: Random, provider: str, request: Request, stated: str, data: str
     if provider in ("anthropic", "bedrock"):
         held = [part.get("toolResult", part) for list_ in lists for part in list_]
         results = [each for each in held if isinstance(each.get("content"), list)]
-        lists += [each["content"] for each in results if not failed(each)]
+        # Nobody puts an image next to a marker.
+        lists += [each["content"] for each in results if not failed(each) and not is_marker(each)]
     found = one(random, lists)
     if found is None:
         return False
     found.append(image)
     return True
+
+
+def is_marker(result: Any) -> bool:
+    return any("[toolcarry:" in str(part.get("text")) for part in result["content"])
 
 
 def failed(result: Any) -> bool:
@@ -99,24 +105,66 @@ def wide_image(random: Random, provider: str, request: Request) -> bool:
     return show(random, provider, request, "png", png(*random.choice(((8001, 9), (9, 9000)))))
 
 
+OF_PROTOCOL: tuple[dict[str, Any], ...] = (
+    {"type": "image", "data": png(1, 1), "mimeType": "image/png"},
+    {"type": "audio", "data": "UklGRiQAAABXQVZF", "mimeType": "audio/wav"},
+    {"type": "resource_link", "uri": "file:///a.py", "name": "a.py"},
+    {"type": "resource", "resource": {"uri": "a.md", "mimeType": "text/plain", "text": "a"}},
+)
+"""Parts as the Model Context Protocol has them."""
+
+
 def part_of_the_protocol(random: Random, provider: str, request: Request) -> bool:
-    """Put a part of MCP into a message of the user."""
-    part = random.choice(
-        (
-            {"type": "audio", "data": "UklGRiQAAABXQVZF", "mimeType": "audio/wav"},
-            {"type": "resource_link", "uri": "file:///a.py", "name": "a.py"},
-            {
-                "type": "resource",
-                "resource": {"uri": "a.md", "mimeType": "text/plain", "text": "a"},
-            },
-        )
-    )
+    """Put a part of MCP into a message of the user, or next to an answer of Gemini."""
+    part = dict(random.choice(OF_PROTOCOL))
+    key = "parts" if provider == "gemini" else "content"
     users = [each for each in messages_of(provider, request) if each.get("role") == "user"]
-    found = one(random, [each["content"] for each in users if isinstance(each["content"], list)])
+    lists = [each[key] for each in users if isinstance(each.get(key), list)]
+    found = one(random, lists)
     if found is None:
         return False
-    found.append(dict(part))
+    answers = [each["functionResponse"] for each in found if "functionResponse" in each]
+    if answers and random.random() < 0.5:
+        found = random.choice(answers).setdefault("parts", [])
+    found.append(part)
     return True
+
+
+def list_of_parts(random: Random, provider: str, request: Request) -> bool:
+    """Write a content of Ollama as a list."""
+    message = one(random, [each for each in messages_of(provider, request) if each.get("content")])
+    if message is None:
+        return False
+    url = f"data:image/png;base64,{png(1, 1)}"
+    image = {"type": "image_url", "image_url": {"url": url}}
+    message["content"] = [{"type": "text", "text": message["content"]}, image][
+        : random.choice((1, 2))
+    ]
+    return True
+
+
+def number_that_json_has_not(random: Random, provider: str, request: Request) -> bool:
+    """Give a call an argument that is NaN or an infinity."""
+    call = one(random, calls_of(provider, request))
+    key = {"gemini": "args", "ollama": "arguments"}.get(provider, "input")
+    if call is None or not isinstance(call.get(key), dict):
+        return False
+    call[key]["limit"] = random.choice((math.nan, math.inf, -math.inf))
+    return True
+
+
+def blank_text(random: Random, provider: str, request: Request) -> bool:
+    lists = [each["content"] for each in messages_of(provider, request) if each["role"] == "user"]
+    found = one(random, [each for each in lists if isinstance(each, list)])
+    if found is None:
+        return False
+    blank = random.choice(("", " ", "\n\t"))
+    found.append({"type": "text", "text": blank} if provider == "anthropic" else {"text": blank})
+    return True
+
+
+def many_wide_images(random: Random, provider: str, request: Request) -> bool:
+    return all([show(random, provider, request, "png", png(2100, 9)) for _ in range(21)])
 
 
 def broken_file(random: Random, provider: str, request: Request) -> bool:
@@ -406,7 +454,11 @@ FAULTS: dict[str, Fault] = {
     "broken image": Fault(broken_image, MEDIA, ("unreadable_media",)),
     "image of another type": Fault(image_of_another_type, ("anthropic", "bedrock"), ("media_type",)),
     "wide image": Fault(wide_image, ("anthropic", "bedrock"), ("oversized_image",)),
-    "part of the protocol": Fault(part_of_the_protocol, ("anthropic", "openai", "responses"), ("foreign_part", "unreadable_media")),
+    "part of the protocol": Fault(part_of_the_protocol, MEDIA, ("foreign_part", "unreadable_media")),
+    "list of parts": Fault(list_of_parts, ("ollama",), ("joined_content",)),
+    "number that JSON has not": Fault(number_that_json_has_not, ("anthropic", "gemini", "bedrock", "ollama"), ("not_finite",)),
+    "blank text": Fault(blank_text, ("anthropic", "bedrock"), ("empty_text",)),
+    "many wide images": Fault(many_wide_images, ("anthropic",), ("oversized_image",)),
     "sound or film": Fault(sound_or_film, ("anthropic", "openai"), ("unreadable_media",)),
     "lone surrogate": Fault(lone_surrogate, ALL, ("lone_surrogate", "mended_arguments")),
     "half of an id": Fault(id_with_half_a_character, ("openai",), ("renamed_id",)),

@@ -33,6 +33,7 @@ MOST_TOOLS = {"openai": 128, "responses": 128, "gemini": 512}
 MOST_CALLS = 128
 MOST_MARKS = 4
 LONGEST_SIDE = 8000
+MANY_IMAGES, SIDE_OF_MANY = 20, 2000
 PARTS_OF_CHAT = {
     "user": {"text", "image_url", "input_audio", "file"},
     "assistant": {"text", "refusal"},
@@ -86,9 +87,9 @@ STARTS = {"function_call": "fc", "message": "msg", "custom_tool_call": "ctc"}
 def refused(provider: str, request: dict[str, Any]) -> list[str]:
     """Return what the provider would refuse in a request, each with its place; empty if it is accepted."""
     try:
-        json.dumps(request, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return ["the request body is not valid JSON: a lone surrogate"]
+        json.dumps(request, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        return [f"the request body is not valid JSON: {error}"]
     messages = request[KEYS.get(provider, "messages")]
     found = problems(provider, messages)
     shown = sum(map(is_image, walk(messages)))
@@ -135,8 +136,7 @@ def reads(data: Any, kind: str) -> bool:
     head = HEADS.get(kind)
     if head is None or not image.startswith(head):
         return False
-    sides = [int.from_bytes(image[at : at + 4], "big") for at in (16, 20)] if kind == "png" else []
-    return all(side <= LONGEST_SIDE for side in sides)
+    return all(side <= LONGEST_SIDE for side in sides_of(data))
 
 
 def reads_url(url: str) -> bool:
@@ -148,7 +148,18 @@ def parts(content: Any) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
+def sides_of(data: Any) -> list[int]:
+    """Return the sides of a PNG; none of anything else."""
+    image = base64.b64decode(data) if is_base64(data) else b""
+    is_png = image.startswith(HEADS["png"])
+    return [int.from_bytes(image[at : at + 4], "big") for at in (16, 20)] if is_png else []
+
+
 def of_anthropic(messages: list[Any]) -> Iterator[str]:
+    images = [each for each in walk(messages) if each.get("type") == "image"]
+    sides = [side for each in images for side in sides_of(each.get("source", {}).get("data"))]
+    if len(images) > MANY_IMAGES and any(side > SIDE_OF_MANY for side in sides):
+        yield f"{len(images)} images, one of which is wider than {SIDE_OF_MANY} pixels"
     for position, message in enumerate(messages):
         if set(message) - {"role", "content"}:
             yield f"{position}: members {sorted(message)}"
@@ -158,7 +169,9 @@ def of_anthropic(messages: list[Any]) -> Iterator[str]:
             kind = str(part.get("type"))
             if kind not in BLOCKS and not kind.endswith("_tool_result"):
                 yield f"{position}: a block of type {kind}"
-            if kind == "image" and part["source"].get("type") == "base64":
+            if kind == "image" and "source" not in part:
+                yield f"{position}: an image without source"
+            elif kind == "image" and part["source"].get("type") == "base64":
                 source = part["source"]
                 if not reads(source.get("data"), source["media_type"].removeprefix("image/")):
                     yield f"{position}: an image that cannot be read"
@@ -252,6 +265,9 @@ def of_gemini(contents: list[Any]) -> Iterator[str]:
             ):
                 yield f"{position}: an image that cannot be read"
             response = part.get("functionResponse")
+            for each in (response or {}).get("parts") or ():
+                if not each.keys() <= {"inlineData", "fileData"}:
+                    yield f"{position}: members {sorted(each)} next to an answer"
             if response and not isinstance(response.get("response"), dict):
                 yield f"{position}: a response that is no object"
 
@@ -286,6 +302,8 @@ def of_bedrock(messages: list[Any]) -> Iterator[str]:
 
 def of_ollama(messages: list[Any]) -> Iterator[str]:
     for position, message in enumerate(messages):
+        if not isinstance(message.get("content", ""), (str, type(None))):
+            yield f"{position}: a content that is no string"
         if not all(is_base64(image) for image in message.get("images", ())):
             yield f"{position}: illegal base64 data"
 

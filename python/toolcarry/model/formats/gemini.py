@@ -17,7 +17,9 @@ CODE = "code_execution"
 def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str:
     given = as_list(message.get("parts")) or ()
     parts = [part for part in map(as_object, given) if part is not None]
-    if not parts or any(part.get("type") is not None for part in parts):
+    if not parts or any(
+        part.get("type") is not None and not is_of_protocol(part) for part in parts
+    ):
         return ""
     strange = next((part for part in parts if not is_known_part(part)), None)
     if strange is not None:
@@ -34,6 +36,19 @@ def read(message: JsonObject, _role: object, message_parts: MessageParts) -> str
         if answer is not None:
             message_parts.results.append(answer)
     return NAME
+
+
+def is_of_protocol(part: JsonObject) -> bool:
+    """Return true if a part is one of the Model Context Protocol, which clients put between those of Gemini.
+
+    https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock
+    """
+    kind = part.get("type")
+    if kind in ("image", "audio"):
+        return isinstance(part.get("data"), str) and isinstance(part.get("mimeType"), str)
+    if kind == "resource":
+        return as_object(part.get("resource")) is not None
+    return kind == "resource_link" and isinstance(part.get("uri"), str)
 
 
 def call(wire: JsonObject) -> ToolCall | None:

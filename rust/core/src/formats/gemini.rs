@@ -11,6 +11,7 @@ use crate::text::Text;
 
 const NAME: &str = "gemini";
 const OUTCOME: Key<'static> = Key::new("outcome");
+const RESOURCE: Key<'static> = Key::new("resource");
 const CODE: Text<'static> = Text::ascii("code_execution");
 
 pub(crate) struct Gemini;
@@ -23,7 +24,7 @@ impl Format for Gemini {
     ) -> Option<&'static str> {
         let parts = message.get(names::PARTS)?;
         let mut seen = objects(Some(parts)).peekable();
-        if seen.peek().is_none() || seen.any(|part| part.has(names::TYPE)) {
+        if seen.peek().is_none() || seen.any(|part| part.has(names::TYPE) && !is_of_protocol(part)) {
             return None;
         }
         if let Some(strange) = objects(Some(parts)).find(|part| !is_known_part(*part)) {
@@ -82,6 +83,19 @@ impl Format for Gemini {
         let role = message.get(names::ROLE);
         let speaker = if role.is_none() { Text::ascii("user") } else { text_or_empty(role) };
         Some(Spoken { speaker, content: Some(parts) })
+    }
+}
+
+/// Return true if a part is one of the Model Context Protocol, which clients put between those of Gemini.
+///
+/// <https://modelcontextprotocol.io/specification/2025-06-18/schema#contentblock>
+fn is_of_protocol<'a, V: Value<'a>>(part: V) -> bool {
+    let kind = text_or_empty(part.get(names::TYPE));
+    let has_text = |key| part.get(key).is_some_and(|held: V| held.text_len().is_some());
+    match () {
+        () if kind.is("image") || kind.is("audio") => has_text(names::DATA) && has_text(names::MIME_TYPE),
+        () if kind.is("resource") => part.get(RESOURCE).and_then(Value::object).is_some(),
+        () => kind.is("resource_link") && has_text(names::URI),
     }
 }
 

@@ -73,6 +73,27 @@ impl<V> Default for MessageParts<'_, V> {
     }
 }
 
+/// The format of a message, and what it holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadMessage {
+    pub(crate) shape: Option<&'static str>,
+    pub(crate) has_calls: bool,
+    pub(crate) has_results: bool,
+    /// True if a call has an id.
+    pub(crate) has_call_ids: bool,
+}
+
+impl ReadMessage {
+    pub(crate) fn new<V>(shape: Option<&'static str>, parts: &MessageParts<'_, V>) -> Self {
+        Self {
+            shape,
+            has_calls: !parts.calls.is_empty(),
+            has_results: !parts.results.is_empty(),
+            has_call_ids: parts.calls.iter().any(|call| !call.call_id.is_empty()),
+        }
+    }
+}
+
 /// The speaker of a message, in the message's own word, and the content: a string, or a list of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Spoken<'a, V> {

@@ -324,6 +324,10 @@ pub trait Value<'a>: Copy + 'a {
     fn size(self) -> usize;
     /// Return true if the value is null.
     fn is_null(self) -> bool;
+    /// Return true if the value is NaN or an infinity, which JSON does not have.
+    fn is_not_finite(self) -> bool {
+        false
+    }
     /// Return the number of members of an object that are not null.
     fn size_without_nulls(self) -> usize;
     /// Visit the members of an object in their order, until the visitor returns false.

@@ -24,7 +24,7 @@ use self::block::Entry;
 use self::pending::{OpenTurn, PendingResults};
 use self::provisional::replaces;
 use self::unread::{MOST_PLACES, keys_of};
-use crate::formats::message::MessageParts;
+use crate::formats::message::{MessageParts, ReadMessage};
 use crate::formats::{USER, read_message, read_spoken, speaker_of};
 use crate::input::messages::{Halt, Messages};
 use crate::json::value::{Key, Value, names, text_or_empty};
@@ -79,6 +79,8 @@ pub struct Walk<'a, M: Messages<'a>> {
     /// The unknown structures in the walked messages: the position of each such message, and its first part,
     /// call or record of unknown structure, newest first.
     pub unread: Vec<(usize, M::Item)>,
+    /// A place for each message, filled if it is no record; empty if nobody asks for them.
+    pub(crate) read_messages: Vec<Option<ReadMessage>>,
     messages: M,
     position: Option<usize>,
     is_settled: bool,
@@ -113,6 +115,7 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             second_places: AHashMap::new(),
             second_positions: Vec::new(),
             unread: Vec::new(),
+            read_messages: Vec::new(),
             messages,
             position: None,
             is_settled: false,
@@ -184,7 +187,12 @@ impl<'a, M: Messages<'a>> Walk<'a, M> {
             return Ok(());
         };
         self.message_parts.clear();
-        read_message(message, role, &mut self.message_parts)?;
+        let shape = read_message(message, role, &mut self.message_parts)?;
+        if let Some(place) = self.read_messages.get_mut(position)
+            && message.identity() == record.identity()
+        {
+            *place = Some(ReadMessage::new(shape, &self.message_parts));
+        }
         self.unread.extend(self.message_parts.unread.take().map(|unread| (position, unread)));
         let number = self.scope_number(scope);
         if self.message_parts.is_empty() {

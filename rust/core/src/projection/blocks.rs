@@ -22,6 +22,7 @@ use crate::context::policy::NO_LIMIT;
 use crate::dedupe::rules::is_named;
 use crate::dedupe::{Judgement, Judging, Reason};
 use crate::formats::is_only_text;
+use crate::formats::message::ReadMessage;
 use crate::input::messages::{Halt, Slice};
 use crate::json::value::{Spelling, Value};
 use crate::pairing::block::{Entry, Kind};
@@ -427,6 +428,8 @@ pub(crate) struct Blocks<'a, V> {
     pub(crate) unread_positions: BTreeSet<usize>,
     /// The report about them.
     pub(crate) unread: Unread,
+    /// What was read of each message, for a repair.
+    pub(crate) read_messages: Vec<Option<ReadMessage>>,
 }
 
 /// Read the blocks of a conversation and judge them by the policy's rules.
@@ -440,6 +443,9 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
     early: Option<&Destination>,
 ) -> Result<Blocks<'a, V>, Halt<Infallible>> {
     let mut walk = Walk::new(Slice(messages));
+    if settings.repair {
+        walk.read_messages.resize(messages.len(), None);
+    }
     let mut judging = Judging::with_room(settings.rules, messages.len() / 2);
     let mut paths = Paths::new(messages);
     let mut all = Vec::with_capacity(messages.len());
@@ -503,6 +509,7 @@ pub(crate) fn read_blocks<'a, V: Value<'a>>(
         all,
         duplicate_results: walk.duplicate_results,
         unread: walk.unread_report(),
+        read_messages: std::mem::take(&mut walk.read_messages),
         unread_positions: walk
             .unread
             .iter()

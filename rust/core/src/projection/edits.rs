@@ -204,7 +204,7 @@ pub trait RequestSource<'a> {
         None
     }
 
-    /// Return true if a text of the request may have a lone surrogate.
+    /// Return true if a text of the request may have a lone surrogate, or if a number is NaN or an infinity.
     fn may_be_broken(&self) -> bool;
 
     /// Return the number of bytes of the request, or of the texts in a list of messages.

@@ -212,7 +212,7 @@ fn is_too_large<'a, D: RequestSource<'a>>(
     if settings.max_request_tokens.is_none() || request_source.size() <= least {
         return false;
     }
-    let shapes = shapes_of(messages.iter().copied(), settings);
+    let shapes = shapes_of(messages.iter().copied(), &[], settings);
     let own =
         form_of(&shapes).map(|own| settings.destination.filter(|wanted| wanted.shape == own.shape).unwrap_or(own));
     own.is_some_and(|own| own.rules.request_bytes > 0 && request_source.size() > own.rules.request_bytes)
@@ -228,10 +228,11 @@ fn plan_with<'a, D: RequestSource<'a>>(
     // An import writes the arguments of calls in another form, so that a change of them has no place in the original.
     let clear_inputs = if frame.is_foreign { ClearInputs::Never } else { settings.clear_inputs };
     let settings = &Settings { repair: settings.repair && frame.continued_by.is_none(), clear_inputs, ..*settings };
-    let Blocks { all: mut blocks, duplicate_results, second_positions, mut unread_positions, unread } =
+    let Blocks { all: mut blocks, duplicate_results, second_positions, mut unread_positions, unread, read_messages } =
         read_blocks(messages, settings, frame.known, None)?;
     let wants_inputs = are_wanted(settings, previous);
-    let mut shapes = if settings.repair { shapes_of(messages.iter().copied(), settings) } else { Vec::new() };
+    let all = || messages.iter().copied();
+    let mut shapes = if settings.repair { shapes_of(all(), &read_messages, settings) } else { Vec::new() };
     if shapes.is_empty() && settings.repair && speaks_to_anthropic(messages, request_source.frame(), frame.model) {
         shapes.push("anthropic");
     }
@@ -403,7 +404,7 @@ fn drops<V>(blocks: &[Block<'_, V>]) -> bool {
 fn is_missed<'a, V: Value<'a>>(blocks: &[Block<'a, V>], mends: &Mends<'a>) -> bool {
     let mended: AHashSet<usize> = mends.made.iter().filter_map(|mend| mend.position).collect();
     let may_lose_marks = |block: &Block<'a, V>| mended.contains(&block.entry.result_position) && block.has_many_marks();
-    if mends.has_new_inputs || blocks.iter().any(may_lose_marks) {
+    if mends.must_read_again || blocks.iter().any(may_lose_marks) {
         return true;
     }
     if mends.left_out.is_empty() {
@@ -477,7 +478,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
         let shapes = if drops && !is_mixed(given.shapes) {
             let all = EditedMessages::new(messages, blocks, given.guard).all_messages();
             let all = all.iter().filter_map(|draft| request_source.build(draft));
-            Cow::Owned(shapes_of(all, settings))
+            Cow::Owned(shapes_of(all, &[], settings))
         } else {
             Cow::Borrowed(given.shapes)
         };
@@ -492,6 +493,7 @@ fn put_together<'a, 'm, D: RequestSource<'a>>(
             ([_], Some(destination)) if settings.repair || destination.rules.merges => {
                 let is_other = settings.destination.is_some_and(|wanted| wanted.shape != destination.shape);
                 edited.keeps_thoughts = is_other && blocks.iter().all(|block| block.entry.call.is_none());
+                edited.is_named = settings.destination.is_some();
                 edited.may_be_broken = settings.repair && request_source.may_be_broken();
                 let build = |draft: &Draft<'a, D::Item>| request_source.build(draft);
                 let size = || request_source.size();

@@ -19,7 +19,9 @@ pub(crate) struct EditedMessages<'a, 'm, V> {
     pub(crate) users: AHashSet<usize>,
     /// True if no thought is left out, since nothing else may tell that the format is not that of the named destination.
     pub(crate) keeps_thoughts: bool,
-    /// True if a text may have a lone surrogate.
+    /// True if the destination was named, and not inferred.
+    pub(crate) is_named: bool,
+    /// True if a text may have a lone surrogate, or if a number is NaN or an infinity.
     pub(crate) may_be_broken: bool,
     edits: AHashMap<Path, Members<'a, V>>,
     gone: AHashSet<Path>,
@@ -42,6 +44,7 @@ impl<'a, 'm, V: Value<'a>> EditedMessages<'a, 'm, V> {
             guard,
             users,
             keeps_thoughts: false,
+            is_named: false,
             may_be_broken: false,
             edits,
             gone,

@@ -244,10 +244,18 @@ impl<'a, V: Value<'a>> ResultSlot<V> {
     /// Return the members of a Gemini function response without some of the parts next to the answer. `told` is a member
     /// of the answer with what was said of them before, and more lines.
     pub(crate) fn without_parts(&self, gone: &[usize], told: Option<(Key<'static>, Piece<'a>)>) -> Members<'a, V> {
-        let Some(holder) = self.holder.copied() else { return Vec::new() };
         let rest = self.response_parts().into_iter().flat_map(items).enumerate();
         let rest = rest.filter(|(index, _)| !gone.contains(index));
-        let rest: Vec<_> = rest.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect();
+        self.with_parts(rest.map(|(index, part)| Draft::Original(Path::Inner(index), part)).collect(), told)
+    }
+
+    /// Return the members of a Gemini function response with other parts next to the answer, and `told`.
+    pub(crate) fn with_parts(
+        &self,
+        rest: Vec<Draft<'a, V>>,
+        told: Option<(Key<'static>, Piece<'a>)>,
+    ) -> Members<'a, V> {
+        let Some(holder) = self.holder.copied() else { return Vec::new() };
         let of = self.response_parts().map(|parts| (DraftList::Inner, parts));
         let parts = (!rest.is_empty()).then_some(Edit::Parts(Parts { of, items: rest }));
         let mut members = vec![(names::PARTS, parts)];

@@ -4,6 +4,7 @@ use super::policy::Settings;
 use super::repair::destinations::{Destination, Form};
 use super::repair::formats_of;
 use super::repair::prompt::is_systems;
+use crate::formats::message::ReadMessage;
 use crate::json::value::{Key, Value, names, text_or_empty};
 use crate::text::Text;
 
@@ -36,14 +37,16 @@ pub(super) fn speaks_chat<'a, V: Value<'a>>(messages: &[V], model: Option<Text<'
         && model.is_some_and(Destination::is_chats)
 }
 
-/// Return the formats of messages; that of the wanted destination if the messages tell of none.
+/// Return the formats of messages; that of the wanted destination if the messages tell of none. `known` is what was read of
+/// the messages before.
 ///
 /// Chat and Ollama differ in members of calls that a repair writes, so that each of both is the other one's as well.
 pub(super) fn shapes_of<'a, V: Value<'a>>(
     messages: impl Iterator<Item = V>,
+    known: &[Option<ReadMessage>],
     settings: &Settings<'_>,
 ) -> Vec<&'static str> {
-    let shapes = formats_of(messages, settings.destination);
+    let shapes = formats_of(messages, known, settings.destination);
     let Some(wanted) = settings.destination else { return shapes };
     let is_chat = wanted.form == Form::Chat && form_of(&shapes).is_some_and(|own| own.form == Form::Chat);
     if shapes.is_empty() || is_chat { vec![wanted.shape] } else { shapes }

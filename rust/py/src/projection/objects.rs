@@ -35,7 +35,7 @@ impl<'a, 'py: 'a> RequestSource<'a> for Objects<'a, 'py> {
     }
 
     fn may_be_broken(&self) -> bool {
-        self.arena.any_text(self.messages.iter().chain(&self.frame), is_broken)
+        self.arena.is_any_refused(self.messages.iter().chain(&self.frame), is_broken)
     }
 
     fn size(&self) -> usize {

@@ -109,7 +109,7 @@ def part_problems(messages: Sequence[Any]) -> Iterator[str]:
                 more = own - MEMBERS.get(kind, own)
                 if more:
                     yield f"messages.{position}: {kind} with {', '.join(sorted(more))}"
-                if kind == "image" and not is_image(part["source"]):
+                if kind == "image" and not is_image(part.get("source") or {"type": "base64"}):
                     yield f"messages.{position}: an image that cannot be read"
                 marks += part.get("cache_control") is not None
     # Error "A maximum of 4 blocks with cache_control may be provided"

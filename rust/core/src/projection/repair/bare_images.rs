@@ -1,11 +1,13 @@
-//! Images that are a member of their message, as Ollama has them: a list of base64.
+//! Messages as Ollama has them: the content is a text, and images are a member of the message, a list of base64.
 
 use super::destinations::Destination;
-use super::media::{is_base64, without_header};
+use super::media::{image_data, is_base64, without_header};
 use super::report::Mends;
+use super::settings::Build;
+use crate::content::part_text;
 use crate::json::base64::{ADDRESS, sized_line, url_line};
-use crate::json::value::{Key, Value, items, names};
-use crate::projection::edits::{Edit, Json, Path, TextPart};
+use crate::json::value::{Key, Value, items, names, text_or_empty};
+use crate::projection::edits::{Changed, Draft, Edit, Json, Path, TextPart, set_member};
 use crate::projection::request::EditedMessages;
 use crate::text::Text;
 use crate::text::piece::Piece;
@@ -61,5 +63,57 @@ pub(super) fn mend_bare_images<'a, V: Value<'a>>(
         }
         let images = (!kept.is_empty()).then_some(Edit::NewValue(Json::List(kept)));
         edited.edit(path, vec![(IMAGES, images)]);
+    }
+}
+
+/// Write contents that are lists of parts as texts, with the images among them after those of the message.
+///
+/// An inferred destination stays without this: a list may tell that it is another one.
+pub(super) fn join_contents<'a, V: Value<'a>>(
+    drafts: &mut [Draft<'a, V>],
+    (edited, destination): (&EditedMessages<'a, '_, V>, &Destination),
+    build: Build<'_, 'a, V>,
+    mends: &mut Mends<'a>,
+) {
+    if !destination.rules.refuses_lists || !edited.is_named {
+        return;
+    }
+    for draft in drafts {
+        let position = draft.path().map(Path::position);
+        if position.is_some_and(|position| edited.guard.contains(&position)) {
+            continue;
+        }
+        let Some(message) = build(draft) else { continue };
+        let Some(content) = message.get(names::CONTENT).and_then(Value::list) else { continue };
+        let given = message.get(IMAGES).and_then(Value::list).into_iter().flat_map(items).filter_map(Value::text);
+        let mut images: Vec<Text<'a>> = given.collect();
+        let mut words = Vec::new();
+        for part in items(content) {
+            let object = part.object();
+            if let Some(data) = object.and_then(image_data) {
+                images.push(data);
+                continue;
+            }
+            if !words.is_empty() {
+                words.push(TextPart::Text(Piece::ascii("\n")));
+            }
+            let text = object.map_or_else(|| Piece::Borrowed(text_or_empty(Some(part))), |part| part_text(part, 0));
+            words.push(TextPart::Text(text));
+        }
+        let images = images.into_iter().map(|data| Json::Text(Piece::Borrowed(data))).collect::<Vec<_>>();
+        let mut members = match draft {
+            Draft::Changed(changed) => std::mem::take(&mut changed.members),
+            _ => Vec::new(),
+        };
+        set_member(&mut members, names::CONTENT, Some(Edit::NewValue(Json::Joined(words))));
+        if !images.is_empty() {
+            set_member(&mut members, IMAGES, Some(Edit::NewValue(Json::List(images))));
+        }
+        match draft {
+            Draft::Changed(changed) => changed.members = members,
+            _ => *draft = Draft::Changed(Changed { path: draft.path(), of: Some(message), members }),
+        }
+        mends.must_read_again = true;
+        mends.add("joined_content", position, Text::ascii(""));
     }
 }

@@ -59,6 +59,8 @@ impl Found {
         if destination.rules.judges_parts() {
             for block in edited.blocks {
                 found.note_all(block.slot.and_then(|slot| slot.content), destination);
+                let beside = block.slot.and_then(|slot| slot.response_parts());
+                found.has_odd_parts = found.has_odd_parts || beside.is_some_and(|beside| beside.count() > 0);
             }
         }
         found

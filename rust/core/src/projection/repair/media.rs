@@ -165,6 +165,17 @@ pub(crate) fn measured<'a, V: Value<'a>>(part: V) -> Option<Measured> {
     IMAGE_PARTS.iter().any(|name| kind.is(name)).then(|| data().map_or_else(Measured::default, size))
 }
 
+/// Return the bytes of the image in a part, in base64; `None` if they are not there.
+pub(super) fn image_data<'a, V: Value<'a>>(part: V) -> Option<Text<'a>> {
+    let is_image = |data: &Text<'a>| is_base64(*data) && type_of(*data).is_some_and(|found| found.starts_with(IMAGES));
+    let of_protocol = || part.get(names::DATA).filter(|_| text_or_empty(part.get(names::TYPE)).is("image"))?.text();
+    let data = match medium_of(part) {
+        Some(medium) => (medium.family == Family::Image).then_some(medium.data),
+        None => of_protocol(),
+    };
+    data.filter(is_image)
+}
+
 /// Return true if a part of this type may be an image, a document, a sound or a file.
 pub(super) fn is_medium<'a, V: Value<'a>>(part: V, kind: Text<'_>) -> bool {
     kind.is("document")

@@ -40,7 +40,7 @@ use ahash::{AHashMap, AHashSet};
 
 use super::blocks::Block;
 use super::edits::{Draft, PartsKey, Path};
-use super::repair::bare_images::mend_bare_images;
+use super::repair::bare_images::{join_contents, mend_bare_images};
 use super::repair::chat::{fill_contents, repair_chat, take_out_empty_calls};
 use super::repair::contents::mend_contents;
 use super::repair::destinations::{Destination, Form};
@@ -63,7 +63,7 @@ use super::repair::text_types::{is_bare_text, is_text_of_responses};
 use super::repair::texts::mend_texts;
 use super::repair::turns::{Turns, holds_more};
 use super::request::{EditedMessages, is_guarded};
-use crate::formats::message::MessageParts;
+use crate::formats::message::{MessageParts, ReadMessage};
 use crate::formats::read_message;
 use crate::json::value::{Value, items, names, text_or_empty};
 use crate::text::Text;
@@ -101,6 +101,7 @@ pub(crate) fn repair_messages<'a, V: Value<'a>>(
         stop_thinking(frame, destination, (&kept, build), mends);
         define_tools(frame, destination, (&*edited, &pairs), mends);
     }
+    join_contents(&mut kept, (&*edited, destination), build, mends);
     if edited.may_be_broken && destination.rules.refuses_surrogates {
         mend_texts(&mut kept, edited, (frame, build), mends);
     }
@@ -170,9 +171,11 @@ fn named_path<'a, V: Value<'a>>(block: &Block<'a, V>) -> Option<(Path, Text<'a>)
 /// Texts without a type are Bedrock's, unless something tells of a provider whose parts have types: clients forget them.
 ///
 /// `wanted` is the named destination. Results without a call don't decide against it, and texts alone, which have the
-/// same type for several providers, are of its shape if its parts have types. Contents are not Gemini's.
+/// same type for several providers, are of its shape if its parts have types. Contents are not Gemini's. `known` is what was
+/// read of the messages before.
 pub(crate) fn formats_of<'a, V: Value<'a>>(
     messages: impl Iterator<Item = V>,
+    known: &[Option<ReadMessage>],
     wanted: Option<&'static Destination>,
 ) -> Vec<&'static str> {
     let asked = wanted.filter(|wanted| wanted.has_types()).map(|wanted| wanted.shape);
@@ -181,17 +184,22 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
     let (mut lists_calls, mut speaks_in_parts, mut names_calls) = (false, false, false);
     let (mut has_bare, mut has_typed, mut has_content) = (false, false, false);
     let mut message_parts = MessageParts::default();
-    for message in messages {
+    for (position, message) in messages.enumerate() {
         let role = message.get(names::ROLE);
         if role.is_none() && (message.has(names::UUID) || message.has(names::MESSAGE)) {
             found.insert("claude-code");
             continue;
         }
-        message_parts.clear();
-        // The walk halted at a message that needs an importer.
-        let shape = read_message(message, role, &mut message_parts).ok().flatten();
-        has_content = has_content || message.get(names::CONTENT).is_some();
-        let parts = message.get(names::CONTENT).and_then(Value::list);
+        let read = known.get(position).copied().flatten().unwrap_or_else(|| {
+            message_parts.clear();
+            // The walk halted at a message that needs an importer.
+            let shape = read_message(message, role, &mut message_parts).ok().flatten();
+            ReadMessage::new(shape, &message_parts)
+        });
+        let ReadMessage { shape, has_calls, has_results, has_call_ids } = read;
+        let content = message.get(names::CONTENT);
+        has_content = has_content || content.is_some();
+        let parts = content.and_then(Value::list);
         let parts = || parts.into_iter().flat_map(items).filter_map(Value::object);
         let (mut is_bedrock, mut is_responses, mut has_text) = (false, false, false);
         for part in parts() {
@@ -215,13 +223,13 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
             found.insert("openai-responses");
         }
         let tells = || is_reasoning || (role.is_some() && parts().any(is_anthropics));
-        if callers.is_empty() && message_parts.results.is_empty() && tells() {
+        if callers.is_empty() && !has_results && tells() {
             tellers.insert(shape.unwrap_or("anthropic"));
         }
-        if is_responses && message_parts.results.is_empty() {
+        if is_responses && !has_results {
             tellers.insert("openai-responses");
         }
-        if message_parts.results.is_empty() && is_geminis(message) {
+        if !has_results && is_geminis(message) {
             tellers.insert("gemini");
         }
         lists_calls = lists_calls || message.get(names::TOOL_CALLS).and_then(Value::list).is_some();
@@ -232,11 +240,11 @@ pub(crate) fn formats_of<'a, V: Value<'a>>(
         if Destination::of_shape(name).is_none() {
             found.insert(name);
         }
-        if !message_parts.calls.is_empty() {
+        if has_calls {
             callers.insert(name);
-            names_calls = names_calls || message_parts.calls.iter().any(|call| !call.call_id.is_empty());
+            names_calls = names_calls || has_call_ids;
         }
-        if !message_parts.results.is_empty() {
+        if has_results {
             answerers.insert(name);
         }
     }

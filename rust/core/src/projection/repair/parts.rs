@@ -11,7 +11,7 @@ use super::pairs::Pairs;
 use super::prompt::is_systems;
 use super::report::Mends;
 use super::text_types::{GIVEN, SAID};
-use crate::content::{part_text, text_document};
+use crate::content::{is_bare, part_text, text_document};
 use crate::json::base64::{first_text_of, line};
 use crate::json::value::{Key, Value, items, names, text_or_empty};
 use crate::projection::edits::{Changed, Draft, DraftList, Edit, Json, Members, Parts, PartsKey, Path};
@@ -22,6 +22,8 @@ use crate::text::piece::Piece;
 
 /// The members in which streams leave the JSON text of a call's input.
 const PARTIAL: [Key<'static>; 2] = [Key::new("partial_json"), Key::new("_partial_json")];
+/// The member of the answer of a Gemini function response with the texts that were next to it.
+const BESIDE: Key<'static> = Key::new("parts");
 const THINKING: Key<'static> = Key::new("thinking");
 
 /// The correction of a part.
@@ -35,6 +37,11 @@ enum Fix<'a, V> {
 /// The kinds of corrections of a part, with their details.
 type Kinds<'a> = Vec<(&'static str, Piece<'a>)>;
 
+/// Return the kind of the correction of a part of another provider's type.
+fn foreign(kind: Text<'_>) -> Kinds<'_> {
+    vec![("foreign_part", Piece::Borrowed(kind))]
+}
+
 /// Correct the parts of messages, and those in results. Return true if there are images or documents among them.
 pub(crate) fn mend_parts<'a, V: Value<'a>>(
     edited: &mut EditedMessages<'a, '_, V>,
@@ -43,9 +50,10 @@ pub(crate) fn mend_parts<'a, V: Value<'a>>(
 ) -> bool {
     let mut has_images = false;
     for block in edited.blocks {
-        let Some(slot) = block.slot.filter(|slot| *slot.key != names::RESPONSE) else { continue };
-        let list = slot.content.and_then(Value::list);
-        if let Some(list) = list.filter(|_| !is_kept(edited, slot.path)) {
+        let Some(slot) = block.slot.filter(|slot| !is_kept(edited, slot.path)) else { continue };
+        if *slot.key == names::RESPONSE {
+            mend_beside(edited, destination, &slot, (&mut has_images, mends));
+        } else if let Some(list) = slot.content.and_then(Value::list) {
             mend_inner(edited, destination, (&slot, list), (&mut has_images, mends));
         }
     }
@@ -73,7 +81,7 @@ pub(crate) fn mend_parts<'a, V: Value<'a>>(
                 Fix::Replaced(_) if is_systems(*message) => continue, // what it says decides where it goes
                 Fix::Replaced(new) => edited.replace(path, by_role(new, *message, destination)),
             }
-            mends.has_new_inputs = mends.has_new_inputs || kinds.iter().any(|(kind, _)| *kind == "mended_arguments");
+            mends.must_read_again = mends.must_read_again || kinds.iter().any(|(kind, _)| *kind == "mended_arguments");
             for (kind, detail) in kinds {
                 mends.add_with(kind, Some(position), Text::ascii(""), detail);
             }
@@ -128,6 +136,52 @@ fn mend_inner<'a, V: Value<'a>>(
     edited.edit(slot.path, slot.holding(parts));
 }
 
+/// Correct the parts next to the answer of a Gemini function response. They hold bytes or files; a text goes to the answer.
+///
+/// <https://ai.google.dev/gemini-api/docs/function-calling#multimodal>
+fn mend_beside<'a, V: Value<'a>>(
+    edited: &mut EditedMessages<'a, '_, V>,
+    destination: &'static Destination,
+    slot: &ResultSlot<V>,
+    (has_images, mends): (&mut bool, &mut Mends<'a>),
+) {
+    let Some(list) = slot.response_parts() else { return };
+    let (mut rest, mut lines, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, item) in items(list).enumerate() {
+        let own = Path::Inner(index);
+        let fix = item.object().and_then(|part| {
+            let kind = kind_in(part, destination, false);
+            let is_text = if kind.is_empty() { is_bare(part, names::TEXT) } else { kind.is("text") };
+            if is_text || kind.is("audio") {
+                return Some((Fix::Replaced(text_part(destination, part_text(part, 0))), foreign(kind)));
+            }
+            fix_of(part, kind, destination, has_images)
+        });
+        let Some((fix, kinds)) = fix else {
+            rest.push(Draft::Original(own, item));
+            continue;
+        };
+        found.extend(kinds);
+        match fix {
+            Fix::Members(members) => rest.push(Draft::Changed(Changed { path: Some(own), of: Some(item), members })),
+            Fix::Replaced(Json::Object(new)) => match new.as_slice() {
+                [(_, Json::Text(words))] => lines.push(words.text().to_utf8()),
+                _ => rest.push(Draft::NewValue(Json::Object(new))),
+            },
+            Fix::Replaced(new) => rest.push(Draft::NewValue(new)),
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    let has_room = edited.new_content(slot.path, names::RESPONSE).is_none();
+    let told = (has_room && !lines.is_empty()).then(|| (BESIDE, Piece::own(lines.join("\n").into())));
+    edited.edit(slot.path, slot.with_parts(rest, told));
+    for (kind, detail) in found {
+        mends.add_with(kind, Some(slot.path.position()), Text::ascii(""), detail);
+    }
+}
+
 /// Return the correction of a part of this type; `None` if the destination takes it.
 ///
 /// `has_images` becomes true for a part that may be an image or a document.
@@ -143,8 +197,7 @@ fn fix_of<'a, V: Value<'a>>(
     }
     *has_images = *has_images || is_medium(part, kind) || kind.is("resource");
     if let Some(new) = of_protocol(part, kind, destination) {
-        let detail = Piece::Borrowed(kind);
-        return Some((Fix::Replaced(marked_at(destination, part, new)), vec![("foreign_part", detail)]));
+        return Some((Fix::Replaced(marked_at(destination, part, new)), foreign(kind)));
     }
     let is_refused = || family_of(part).is_some_and(|family| destination.rules.refused_media.contains(&family));
     match if is_refused() { Some(Refused::Whole) } else { refused(part, &destination.rules) } {
@@ -261,7 +314,8 @@ fn of_protocol<'a, V: Value<'a>>(part: V, kind: Text<'a>, destination: &'static 
         let text = held.get(names::TEXT).filter(|_| !is_medium)?.text()?;
         return Some(text_part(destination, Piece::Borrowed(text)));
     };
-    let found = type_of(data).filter(|found| is_base64(data) && destination.rules.image_types.contains(found));
+    let taken = [destination.rules.image_types, destination.rules.inline_types].concat();
+    let found = type_of(data).filter(|found| is_base64(data) && taken.contains(found));
     match found.and_then(|found| destination.image(found, data)) {
         Some(image) => Some(image),
         None if media_type.is_empty() && is_medium => None,

@@ -22,8 +22,8 @@ pub(crate) struct Mends<'a> {
     pub(crate) texts: AHashMap<usize, &'static str>,
     /// The positions of the messages that are in the system prompt now.
     pub(crate) moved: Vec<usize>,
-    /// True if a call has other arguments now.
-    pub(crate) has_new_inputs: bool,
+    /// True if a call has other arguments now, or a result another content, so that they must be judged again.
+    pub(crate) must_read_again: bool,
     /// The new names of tools, with the old ones.
     pub(crate) names: Vec<(Piece<'a>, Text<'a>)>,
     /// The problems that remain: types of calls for which no result can be made, and calls and results of server tools

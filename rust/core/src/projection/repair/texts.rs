@@ -1,5 +1,5 @@
-//! Lone surrogates, half of a character that was cut in two: no JSON in UTF-8 can hold them, and readers of it refuse the
-//! whole request.
+//! Texts and numbers that readers of JSON refuse, with the whole request: lone surrogates, half of a character that was cut
+//! in two, which no JSON in UTF-8 can hold, and NaN and the infinities, which Python's objects may hold.
 //!
 //! They are rare, so a request is searched for them once, and the messages that hold one are written anew.
 
@@ -27,52 +27,66 @@ const TEXTS: [Key<'static>; 6] = [
 ];
 /// The character that takes the place of a lone surrogate.
 const REPLACEMENT: char = '\u{FFFD}';
+const SURROGATE: &str = "lone_surrogate";
+const NOT_FINITE: &str = "not_finite";
 
-/// Replace the lone surrogates in the messages and the members around them.
+/// Replace what is refused in the messages and the members around them.
 pub(crate) fn mend_texts<'a, V: Value<'a>>(
     drafts: &mut [Draft<'a, V>],
     edited: &EditedMessages<'a, '_, V>,
     (frame, build): (Option<&mut Frame<'a, V>>, Build<'_, 'a, V>),
     mends: &mut Mends<'a>,
 ) {
+    let mut kinds = Vec::new();
     for draft in drafts {
         let position = draft.path().map(Path::position);
         if position.is_some_and(|position| edited.guard.contains(&position)) {
             continue;
         }
-        if let Some(value) = build(draft).filter(|value| has_surrogate(*value)) {
-            *draft = Draft::NewValue(without_surrogates(value));
-            mends.add("lone_surrogate", position, Text::ascii(""));
+        let Some(value) = build(draft) else { continue };
+        note_refused(value, &mut kinds);
+        if !kinds.is_empty() {
+            *draft = Draft::NewValue(accepted(value));
+            mends.must_read_again = mends.must_read_again || kinds.contains(&NOT_FINITE);
         }
+        kinds.drain(..).for_each(|kind| mends.add(kind, position, Text::ascii("")));
     }
     let Some(frame) = frame else { return };
     for key in TEXTS {
-        let Some(value) = frame.members.get(key).filter(|value| has_surrogate(*value)) else { continue };
+        let Some(value) = frame.members.get(key) else { continue };
+        note_refused(value, &mut kinds);
+        if kinds.is_empty() {
+            continue;
+        }
         if frame.is_changed(key) {
-            mends.open_kinds.insert(format!("lone surrogate in {}", key.name.to_utf8()).into());
+            let words = |kind: &str| format!("{} in {}", kind.replace('_', " "), key.name.to_utf8()).into();
+            mends.open_kinds.extend(kinds.drain(..).map(words));
         } else {
-            frame.change(vec![Step::Member(key)], Some(without_surrogates(value)));
-            mends.add_with("lone_surrogate", None, Text::ascii(""), Piece::Borrowed(key.name));
+            frame.change(vec![Step::Member(key)], Some(accepted(value)));
+            kinds.drain(..).for_each(|kind| mends.add_with(kind, None, Text::ascii(""), Piece::Borrowed(key.name)));
         }
     }
 }
 
-/// Return true if a text in a value, or the name of a member, has a lone surrogate.
-fn has_surrogate<'a, V: Value<'a>>(value: V) -> bool {
+/// Note the kinds of what is refused in a value and in the names of its members, each once.
+fn note_refused<'a, V: Value<'a>>(value: V, kinds: &mut Vec<&'static str>) {
+    let mut is_broken_text = false;
     if let Some(text) = value.text() {
-        return is_broken(text);
-    }
-    if let Some(list) = value.list() {
-        return items(list).any(has_surrogate);
-    }
-    let mut is_found = false;
-    if let Some(object) = value.object() {
+        is_broken_text = is_broken(text);
+    } else if let Some(list) = value.list() {
+        items(list).for_each(|item| note_refused(item, kinds));
+    } else if let Some(object) = value.object() {
         object.members(&mut |name, member| {
-            is_found = is_broken(name) || has_surrogate(member);
-            !is_found
+            is_broken_text = is_broken_text || is_broken(name);
+            note_refused(member, kinds);
+            true
         });
+    } else if value.is_not_finite() && !kinds.contains(&NOT_FINITE) {
+        kinds.push(NOT_FINITE);
     }
-    is_found
+    if is_broken_text && !kinds.contains(&SURROGATE) {
+        kinds.push(SURROGATE);
+    }
 }
 
 /// Return true if the JSON of a request may have an escape of a lone surrogate.
@@ -90,21 +104,22 @@ pub(crate) fn has_lone_escape(data: &[u8]) -> bool {
     false
 }
 
-/// Return a value with another character in place of each lone surrogate.
-fn without_surrogates<'a, V: Value<'a>>(value: V) -> Json<'a> {
+/// Return a value with another character in place of each lone surrogate, and null in place of what is no number.
+fn accepted<'a, V: Value<'a>>(value: V) -> Json<'a> {
     if let Some(text) = value.text() {
         return Json::Text(Piece::own(replaced(text)));
     }
     if let Some(list) = value.list() {
-        return Json::List(items(list).map(without_surrogates).collect());
+        return Json::List(items(list).map(accepted).collect());
     }
     let Some(object) = value.object() else {
-        return Json::Source(Piece::own(value.json()));
+        let json = if value.is_not_finite() { Piece::ascii("null") } else { Piece::own(value.json()) };
+        return Json::Source(json);
     };
     let (mut members, mut others) = (Vec::new(), Vec::new());
     object.members(&mut |name, member| {
         others.push(name);
-        members.push((name, without_surrogates(member)));
+        members.push((name, accepted(member)));
         true
     });
     let mut taken: AHashMap<String, usize> = AHashMap::new();
