@@ -171,6 +171,7 @@ const TABLES: &[(&str, &[(&str, Shape)])] = &[
             ("listed", Texts),
             ("unnamed", Texts),
             ("writers", Texts),
+            ("terminal_keys", Texts),
             ("homes", Texts),
             ("redirections", Texts),
             ("counted", Texts),

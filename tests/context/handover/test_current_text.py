@@ -162,6 +162,7 @@ def test_a_long_file_is_one_passage_around_its_last_edit() -> None:
         ("ruff format .", "4 files left unchanged"),
         ("ruff format --check .", "Would reformat: /w/a.py\n1 file would be reformatted"),
         ("git stash", "error: could not write index"),
+        ("cd /x && rm ./w", ""),
         (
             "git pull",
             f"{MERGED}\n b.py | 2 +-\n .../c.py | 4 +-\n 2 files changed, 3 insertions(+)",
@@ -203,6 +204,7 @@ def test_a_command_that_changed_nothing_of_a_file_leaves_it_current(
         ("cat > b.py <<'EOF'\nb\nEOF\nsed -i s/1/2/ a.py", ""),
         ("cat > /w/a.py <<'EOF'\nb\nEOF", ""),
         ("git checkout -- a.py", ""),
+        ("cd / && rm -r w", ""),
         ("git checkout HEAD~1 -- .", ""),
         ("git -C /w stash", "Saved working directory"),
         ("ruff format .", "1 file reformatted, 3 files left unchanged"),

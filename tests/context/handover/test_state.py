@@ -214,3 +214,16 @@ def test_what_the_user_typed_is_shown_without_the_tags_of_the_client(
     written: str, shown: str
 ) -> None:
     assert f"**User:** {shown}\n" in after_much(said(written), bash("ls"))
+
+
+def test_a_command_that_failed_by_its_code_resolves_nothing() -> None:
+    failed = bash("make all", "Error: no rule", "a", is_error=True)
+    again = bash("make all", "Exit code: 2\nOutput:\nno luck", "b")
+    text = after_much(failed, again)
+    assert "see #" not in text
+    assert "- #3 $ make all → exit code 2" in section(text, "Open Failures")
+
+
+def test_a_key_that_was_typed_is_no_failure() -> None:
+    text = after_much(bash("C-c", "", "k", is_error=True), bash("date"))
+    assert "## Open Failures" not in text

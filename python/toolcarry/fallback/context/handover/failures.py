@@ -37,6 +37,7 @@ _COUNTED: Final = words("counted")
 _SUMMARY: Final = 400
 """The characters at the end of an output in which a test runner counts failures."""
 _LOCATORS: Final = words("locators")
+_KEYS: Final = words("terminal_keys")
 _COMPILING: Final = words("compiling")
 _RUNNING: Final = words("running")
 _LONGEST_MISUSE: Final = 600
@@ -184,6 +185,8 @@ def is_answer(step: Step) -> bool:
         is_lookup = step.kind in ("search", "listing", "read", "web", "question", "plan")
         return is_lookup or (step.kind == "other" and _NOT_FOUND in output[:_LONGEST_MISUSE])
     part = main_part(step.command)
+    if part in _KEYS:
+        return True
     if step.command.startswith(_LOCATORS) and "\n" not in output and not output.startswith("/"):
         return True  # the program that it looked for is not there, and the rest did not run
     programs = {run_of(part).name, *part.split()[:1]}
@@ -210,6 +213,11 @@ def failed_tests(step: Step) -> str:
     return ""
 
 
+def has_worked(step: Step) -> bool:
+    """Return true if a step succeeded, and no exit code and no count of a test runner says otherwise."""
+    return step.has_succeeded and step.ends().code in ("", "0") and not failed_tests(step)
+
+
 def find_resolved(steps: Sequence[Step]) -> dict[int, int]:
     """Return the numbers of failures, each with that of the next success of the same thing.
 
@@ -220,7 +228,7 @@ def find_resolved(steps: Sequence[Step]) -> dict[int, int]:
     found: dict[int, int] = {}
     for step in reversed(steps):
         program = run_of(step.command).program if step.kind == "command" else ""
-        if step.has_succeeded and not failed_tests(step):
+        if has_worked(step):
             later.update(dict.fromkeys(signs_of(step), step.number))
             programs[program] = step.number
         elif step.state == "failed":
@@ -311,11 +319,10 @@ def open_failures(steps: Sequence[Step], resolved: dict[int, int]) -> list[Step]
     for step in reversed(steps[-_MOST_LOOKED_AT:]):
         if step.turn != turn:
             break
-        counted = failed_tests(step)
-        if step.has_succeeded and not counted:
+        if has_worked(step):
             later.note(step)  # what came before is resolved
             continue
-        is_failure = step.state == "failed" or counted != ""
+        is_failure = step.state == "failed" or failed_tests(step) != ""
         is_left = step.kind == "other" and step.number + _RECENT < steps[-1].number
         if not is_failure or is_left or step.number in resolved or is_answer(step):
             continue

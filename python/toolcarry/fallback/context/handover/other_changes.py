@@ -58,7 +58,7 @@ class OtherChanges:
         if " " in name:  # words of a command end at a blank, also in quotes
             found += [step for _, step in self.by_name.get(name.rpartition(" ")[2], ())]
         found += [step for folder, step in self.everywhere if _may_share_tree(folder, full)]
-        found += [step for folder, step in self.by_folder if f"/{folder}/" in f"/{path}"]
+        found += [step for folder, step in self.by_folder if _may_be_below(folder, full)]
         for other, own, step in self.edits.get(name, ()):
             if own != key and _may_be_same(other, full):
                 found.append(step)
@@ -83,9 +83,34 @@ def _full(key: str, path: str) -> str:
 
 
 def _may_be_same(one: str, other: str) -> bool:
-    """Return true if two paths may be of one file: one is the end of the other, as where no directory is known."""
-    one, other = f"/{one.lstrip('/')}", f"/{other.lstrip('/')}"
+    """Return true if two paths may be of one file: one is the end of the other, as where no directory is known.
+
+    >>> _may_be_same("/w/a.py", "w/a.py"), _may_be_same("../w/a.py", "a.py"), _may_be_same("../w/a.py", "/w/a.py")
+    (True, False, True)
+    """
+    leads_up = one.startswith("../") or other.startswith("../")
+    if leads_up and not (one.startswith("/") or other.startswith("/")):
+        return one == other
+    one, other = _downwards(one), _downwards(other)
     return one.endswith(other) or other.endswith(one)
+
+
+def _downwards(path: str) -> str:
+    """Return a path without what leads to the root or up from an unknown folder, with one slash before it."""
+    while path.startswith("../"):
+        path = path[3:]
+    return f"/{path.lstrip('/')}"
+
+
+def _may_be_below(folder: str, path: str) -> bool:
+    """Return true if a file may be in a folder. If both are relative, they are relative to one directory.
+
+    >>> _may_be_below("app", "src/app/a.py"), _may_be_below("app", "/w/app/a.py"), _may_be_below("/w/app", "app/a.py")
+    (False, True, True)
+    """
+    if (folder[:1] == "/") == (path[:1] == "/"):
+        return path.startswith(f"{folder}/")
+    return f"/{folder.strip('/')}/" in f"/{path}" or folder.endswith(f"/{path.partition('/')[0]}")
 
 
 def _may_share_tree(folder: str, path: str) -> bool:
@@ -125,7 +150,7 @@ def note_command(step: Step, others: OtherChanges) -> None:
             return
         for path in [path for paths in named for path in paths]:
             others.note(_in(directory, path), step)
-            others.by_folder.append((path.strip("./"), step))
+            others.by_folder.append((_in(directory, path).rstrip("/"), step))
     changed: list[str] = []
     for part, own in parts:
         if own[0] == "cp" and len(own) > 2:
@@ -140,8 +165,8 @@ def note_command(step: Step, others: OtherChanges) -> None:
     for word in dict.fromkeys(changed):
         others.note(_in(directory, word), step)
     if not _MOVING.isdisjoint(found):
-        folders = dict.fromkeys([word.removeprefix("~/").strip("./") for word in found])
-        others.by_folder += [(folder, step) for folder in folders if folder]
+        folders = dict.fromkeys([_in(directory, word).rstrip("/") for word in found])
+        others.by_folder += [(folder, step) for folder in folders if folder.strip(".")]
 
 
 def _in(directory: str, word: str) -> str:
@@ -153,7 +178,8 @@ def _in(directory: str, word: str) -> str:
     path = word.replace("\\", "/").rpartition("=")[2].removeprefix("./")
     if ".." in path or ":" in path or not _PATTERN.isdisjoint(path):
         return name_of(path)
-    return f"{directory}/{path}" if directory.startswith("/") and path[:1] != "/" else path
+    is_below = directory.startswith("/") and path[:1] != "/"
+    return f"{directory.rstrip('/')}/{path}" if is_below else path
 
 
 def _tree_of(own: list[str], directory: str) -> str:

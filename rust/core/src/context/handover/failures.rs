@@ -5,8 +5,8 @@ use ahash::{AHashMap, AHashSet};
 use super::chars::{head, strip, words};
 use super::kinds::{
     COMPILING, COUNTED, INTERPRETERS, LOCATORS, MISUSES, PARSE_ERRORS, PATH_KEYS, PREFIXES, PROBES, QUERY_KEYS,
-    REDIRECTIONS, RUNNERS, RUNNING, SCRIPT_RUNNERS, SEPARATORS, SINGLE, StepKind, VIEWERS, WITH_SUBCOMMANDS,
-    first_text,
+    REDIRECTIONS, RUNNERS, RUNNING, SCRIPT_RUNNERS, SEPARATORS, SINGLE, StepKind, TERMINAL_KEYS, VIEWERS,
+    WITH_SUBCOMMANDS, first_text,
 };
 use super::other_changes::name_of;
 use super::outcomes::telling_line;
@@ -199,6 +199,9 @@ fn is_answer<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
         return true; // the program that it looked for is not there, and the rest did not run
     }
     let part = main_part(&step.command);
+    if TERMINAL_KEYS.contains(&part) {
+        return true;
+    }
     let has_no_file = output.contains(NO_FILE);
     let is_reader = |program: &str| VIEWERS.contains(&program) || READERS.contains(&program);
     let is_probe = |program: &str| PROBES.contains(&program) || (has_no_file && is_reader(program));
@@ -226,6 +229,11 @@ pub(super) fn failed_tests<'a, V: Value<'a>>(step: &Step<'a, V>) -> Option<Strin
         found.is_some()
     };
     end.rsplit('\n').find(counts_failures).map(|line| line.trim_matches([' ', '=']).to_owned())
+}
+
+/// Return true if a step succeeded, and no exit code and no count of a test runner says otherwise.
+fn has_worked<'a, V: Value<'a>>(step: &Step<'a, V>) -> bool {
+    step.has_succeeded() && matches!(&*step.ends().code, "" | "0") && failed_tests(step).is_none()
 }
 
 /// What the failures of a conversation were about, so that only the successes that may resolve one are looked at.
@@ -275,7 +283,7 @@ pub(super) fn find_resolved<'a, V: Value<'a>>(steps: &[Step<'a, V>]) -> AHashMap
     let mut programs: AHashMap<String, usize> = AHashMap::new();
     for step in steps.iter().skip(first).rev() {
         let program = || if step.kind == StepKind::Command { run_of(&step.command).program } else { String::new() };
-        if step.has_succeeded() && all.may_have(step) && failed_tests(step).is_none() {
+        if all.may_have(step) && has_worked(step) {
             let signs = signs_of(step).into_iter().filter(|sign| all.signs.contains(sign));
             later.extend(signs.map(|sign| (sign, step.number)));
             programs.insert(program(), step.number);
@@ -387,12 +395,11 @@ pub(super) fn open_failures<'s, 'a, V: Value<'a>>(
     let Some(turn) = steps.last().map(|step| step.turn) else { return found };
     let mut later = Later::default();
     for step in steps.iter().rev().take(MOST_LOOKED_AT).take_while(|step| step.turn == turn) {
-        let is_counted = failed_tests(step).is_some();
-        if step.has_succeeded() && !is_counted {
+        if has_worked(step) {
             later.note(step); // what came before is resolved
             continue;
         }
-        let is_failure = step.state == State::Failed || is_counted;
+        let is_failure = step.state == State::Failed || failed_tests(step).is_some();
         let is_left = step.kind == StepKind::Other && step.number + RECENT < steps.len();
         if !is_failure || is_left || resolved.contains_key(&step.number) || is_answer(step) {
             continue;

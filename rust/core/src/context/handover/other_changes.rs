@@ -43,7 +43,7 @@ pub(super) struct OtherChanges<'s> {
     everywhere: Vec<Noted<'s>>,
     /// The paths that commands named, by the names of the files.
     by_name: AHashMap<String, Vec<Noted<'s>>>,
-    by_folder: Vec<(String, usize)>,
+    by_folder: Vec<Noted<'s>>,
     /// The path and the key of each file that was changed, by its name.
     edits: AHashMap<String, Vec<(Noted<'s>, &'s str)>>,
 }
@@ -58,10 +58,7 @@ impl<'s> OtherChanges<'s> {
             found.extend(numbers_where(named(end), |_| true)); // words of a command end at a blank, also in quotes
         }
         found.extend(numbers_where(self.everywhere.iter(), |folder| may_share_tree(folder, full)));
-        let is_in = |folder: &str| {
-            folder.strip_prefix('/').is_some_and(|start| path.starts_with(start)) || path.contains(folder)
-        };
-        found.extend(self.by_folder.iter().filter(|(folder, _)| is_in(folder)).map(|(_, number)| *number));
+        found.extend(numbers_where(self.by_folder.iter(), |folder| may_be_below(folder, full)));
         let edits = self.edits.get(name).into_iter().flatten().filter(|(_, own)| *own != key);
         found.extend(numbers_where(edits.map(|(noted, _)| noted), |other| may_be_same(other, full)));
         found
@@ -103,10 +100,24 @@ fn full<'p>(key: &'p str, path: &'p str) -> &'p str {
 
 /// Return true if two paths may be of one file: one is the end of the other, as where no directory is known.
 fn may_be_same(one: &str, other: &str) -> bool {
-    let (one, other) = (one.trim_start_matches('/'), other.trim_start_matches('/'));
+    let leads_up = one.starts_with("../") || other.starts_with("../");
+    if leads_up && !one.starts_with('/') && !other.starts_with('/') {
+        return one == other;
+    }
+    let [one, other] = [one, other].map(|path| path.trim_start_matches("../").trim_start_matches('/'));
     let (longer, shorter) = if one.len() < other.len() { (other, one) } else { (one, other) };
     let rest = longer.strip_suffix(shorter);
     rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}
+
+/// Return true if a file may be in a folder. If both are relative, they are relative to one directory.
+fn may_be_below(folder: &str, path: &str) -> bool {
+    if folder.starts_with('/') == path.starts_with('/') {
+        return path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    }
+    let first = path.split('/').next().unwrap_or_default();
+    format!("/{path}").contains(&format!("/{}/", folder.trim_matches('/')))
+        || folder.strip_suffix(first).is_some_and(|rest| rest.ends_with('/'))
 }
 
 /// Return true if a file may be in the work tree of a folder: it is below, or both are below more than a home.
@@ -155,7 +166,7 @@ pub(super) fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: 
         }
         for path in named.into_iter().flatten() {
             others.note(in_directory(directory, path), step.number);
-            others.by_folder.push((format!("/{}/", path.trim_matches(['.', '/'])), step.number));
+            others.by_folder.push((folder_in(directory, path), step.number));
         }
     }
     let mut changed: Vec<Cow<'_, str>> = Vec::new();
@@ -184,9 +195,9 @@ pub(super) fn note_command<'s, 'a, V: Value<'a>>(step: &'s Step<'a, V>, others: 
         others.note(in_directory(directory, &word), step.number);
     }
     if has_any(MOVING) {
-        let folders = found.iter().map(|word| word.strip_prefix("~/").unwrap_or(word).trim_matches(['.', '/']));
-        let folders = folders.filter(|folder| !folder.is_empty());
-        others.by_folder.extend(folders.map(|folder| (format!("/{folder}/"), step.number)));
+        let folders = found.iter().map(|word| folder_in(directory, word));
+        let folders = folders.filter(|folder| !folder.trim_matches('.').is_empty());
+        others.by_folder.extend(folders.map(|folder| (folder, step.number)));
     }
 }
 
@@ -198,10 +209,15 @@ fn in_directory<'s>(directory: &str, word: &str) -> Cow<'s, str> {
     Cow::Owned(if path.contains("..") || path.contains(':') || path.contains(PATTERN) {
         name_of(path).to_owned()
     } else if directory.starts_with('/') && !path.starts_with('/') {
-        format!("{directory}/{path}")
+        format!("{}/{path}", directory.trim_end_matches('/'))
     } else {
         path.to_owned()
     })
+}
+
+/// Return the same without slashes at its end.
+fn folder_in<'s>(directory: &str, word: &str) -> Cow<'s, str> {
+    Cow::Owned(in_directory(directory, word).trim_end_matches('/').to_owned())
 }
 
 /// Return a directory in the work tree that a command of git changes; empty if it is not known.
