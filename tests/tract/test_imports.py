@@ -174,7 +174,7 @@ def test_an_error_in_a_later_batch(tmp_path: Path) -> None:
     cut = {"role": "tool", "tool_call_id": "t1", "content": "line 1\n... [truncated]"}
     path.write_bytes(jsonl(*[asked(f"question {number}") for number in range(2 * BATCH)], cut))
     with Tract.open(on_truncated_write="raise") as strict:
-        with pytest.raises(InputError, match="was cut"):
+        with pytest.raises(InputError, match="was already cut"):
             strict.import_transcript(path)
         assert len(strict.log()) == 2 * BATCH
         assert strict.verify().is_whole

@@ -1,6 +1,7 @@
 """Conversations as bytes, written in every way that JSON allows, and outcomes that can be compared."""
 
 import json
+import math
 from collections.abc import Callable
 from random import Random
 from types import ModuleType
@@ -216,6 +217,17 @@ BY_BYTES = {
 """The estimates that are made from the bytes of a body, and from the texts of objects."""
 
 
+def has_infinity(value: object) -> bool:
+    """Return true if a number of a document is beyond all floats."""
+    rest = [value]
+    while rest:
+        each = rest.pop()
+        if isinstance(each, float) and math.isinf(each):
+            return True
+        rest += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return False
+
+
 def check_projected(rust: ModuleType, body: bytes, policy: ProjectPolicy) -> None:
     """A body is projected as the objects that Python decodes, or comes back with the reason."""
     found = rust.project_body(body, policy, None)
@@ -223,6 +235,8 @@ def check_projected(rust: ModuleType, body: bytes, policy: ProjectPolicy) -> Non
         assert found.body is None
         assert found.report.untouched
         return
+    if has_infinity(loads_any_depth(body)):
+        return  # bytes keep 1e999, which is valid JSON; the infinity that Python decodes from it is none
     decoded = project_body(rust.project_imported, body, policy, None)
     assert (found.body is None) == (decoded.body is None)
     assert found.body is None or loads_any_depth(found.body) == loads_any_depth(decoded.body or b"")

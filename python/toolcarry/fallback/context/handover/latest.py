@@ -120,7 +120,7 @@ def take_latest(
         found.turns.add(requests[-1].position)
         turn -= 1
     left, outlined = room, 0
-    title = 2 * _LEAST * paper.token
+    title = _LEAST * paper.token
     kept = _newest_changes(steps, writer, room * 3 // 5, title)
     writer.runs = find_runs(steps)
     after = len(steps) + 1
@@ -163,6 +163,10 @@ def take_latest(
         left -= piece.size
         after = writer.runs.get(step.number, step.number)
         found.merged.update(range(after, step.number))
+        if older == 0 and step.number in kept:  # nothing is kept any more: the newer steps get what it left
+            size = found.size
+            found.grow(steps, writer, (left + spare) * 2 // 3, title)
+            left -= found.size - size
     return found
 
 

@@ -159,7 +159,7 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
         turn -= 1;
     }
     let (mut left, mut outlined) = (room, 0);
-    let title = 2 * LEAST * paper.token;
+    let title = LEAST * paper.token;
     let kept = newest_changes(steps, writer, (room * 3 / 5, title));
     let mut after = steps.len() + 1;
     for step in steps.iter().rev() {
@@ -211,6 +211,12 @@ pub(super) fn take_latest<'a, V: Value<'a>>(
         found.add(step.entry.position, step.number, piece);
         found.merged.extend(first..step.number);
         after = first;
+        if older == 0 && own > 0 {
+            // Nothing is kept any more: the newer steps get what it left.
+            let size = found.size;
+            found.grow(steps, writer, (left + spare) * 2 / 3, title);
+            left -= found.size - size;
+        }
     }
     found
 }
