@@ -163,8 +163,8 @@ def take_latest(
         left -= piece.size
         after = writer.runs.get(step.number, step.number)
         found.merged.update(range(after, step.number))
-        if older == 0 and step.number in kept:  # nothing is kept any more: the newer steps get what it left
-            size = found.size
+        if older == 0 and step.number in kept:
+            size = found.size  # nothing is kept any more: the newer steps get what it left
             found.grow(steps, writer, (left + spare) * 2 // 3, title)
             left -= found.size - size
     return found

@@ -83,6 +83,12 @@ pub struct Destination {
 }
 
 impl Destination {
+    /// Return the members of a type of parts; `None` if the destination takes any.
+    pub(crate) fn known_members(&self, kind: Text<'_>) -> Option<&'static [Key<'static>]> {
+        // The most frequent types are the last ones in the order of their names.
+        self.rules.part_members.iter().rev().find(|(own, _)| kind.is(own)).map(|(_, known)| *known)
+    }
+
     /// Return the destination with a name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {

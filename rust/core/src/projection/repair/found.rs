@@ -80,7 +80,7 @@ impl Found {
             _ => text_or_empty(Some(kind)),
         };
         self.has_thoughts = self.has_thoughts || kind.is("thinking");
-        match known_members(kind, destination) {
+        match destination.known_members(kind) {
             Some(known) if part.has_only(without_mark(known)) && !is_judged(part, kind) => {}
             Some(known) => {
                 self.has_marks = self.has_marks || is_marked(part);
@@ -123,7 +123,7 @@ fn is_odd<'a, V: Value<'a>>(part: V, destination: &Destination, is_models: bool)
             || has_odd_holder(part, destination)
             || is_of_protocol(kind);
     }
-    match known_members(kind, destination) {
+    match destination.known_members(kind) {
         Some(known) => is_medium(part, kind) || !part.has_only(known),
         None => !PLAIN.iter().any(|name| kind.is(name)),
     }
@@ -156,9 +156,9 @@ pub(super) fn members_of_part<'a, V: Value<'a>>(
     destination: &Destination,
 ) -> Option<&'static [Key<'static>]> {
     if destination.has_types() {
-        return known_members(kind, destination);
+        return destination.known_members(kind);
     }
-    known_members(Text::ascii(""), destination).filter(|known| part.has_any_name(known))
+    destination.known_members(Text::ascii("")).filter(|known| part.has_any_name(known))
 }
 
 /// Return the members of a message or an item; `None` if the destination takes any.
@@ -177,12 +177,6 @@ pub(super) fn members_of_message<'a, V: Value<'a>>(
         },
         _ => named(text_or_empty(message.get(names::ROLE))).or_else(|| named(Text::ascii(ANY))),
     }
-}
-
-/// Return the members of a type of parts; `None` if the destination takes any.
-pub(super) fn known_members(kind: Text<'_>, destination: &Destination) -> Option<&'static [Key<'static>]> {
-    // The most frequent types are the last ones in the order of their names.
-    destination.rules.part_members.iter().rev().find(|(own, _)| kind.is(own)).map(|(_, known)| *known)
 }
 
 /// Return the members of a part without a mark for the prompt cache, which is the last one of each list.

@@ -1,7 +1,6 @@
 //! Messages under construction, and the corrections at the end of the conversation and between messages.
 
 use super::destinations::Destination;
-use super::found::known_members;
 use super::report::Mends;
 use super::text_types::has_other_type;
 use crate::content::{Content, THINKING_PARTS, has_no_word, is_bare, is_white};
@@ -206,7 +205,7 @@ pub(crate) fn part_at<'a, V: Value<'a>>(edited: &EditedMessages<'a, '_, V>, path
 /// Return true if a part is nothing but a text without a word, and the provider refuses that. It is a text if its type
 /// says so, or if it gets that type. Members that are not known are left out.
 pub(crate) fn is_blank<'a, V: Value<'a>>(destination: &Destination, part: V) -> bool {
-    let known = || known_members(Text::ascii(""), destination).unwrap_or_default();
+    let known = || destination.known_members(Text::ascii("")).unwrap_or_default();
     let is_alone = || known().iter().filter(|key| part.has(**key)).count() == 1;
     let is_all = || part.has(names::TYPE) || destination.has_types() || is_bare(part, names::TEXT) || is_alone();
     destination.rules.refuses_blank && is_text(part) && part.get(names::TEXT).is_some_and(has_no_word) && is_all()

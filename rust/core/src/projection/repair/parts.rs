@@ -4,7 +4,7 @@
 //! Each correction is an edit in its place. What cannot be kept becomes a line of text.
 
 use super::destinations::{Destination, Form};
-use super::found::{PLAIN, kind_in, known_members, members_of_part};
+use super::found::{PLAIN, kind_in, members_of_part};
 use super::media::{RESOURCE, Refused, family_of, is_base64, is_medium, refused, type_of};
 use super::message_parts::{is_models, parts_of};
 use super::pairs::Pairs;
@@ -350,7 +350,7 @@ pub(super) fn by_role<'a, V: Value<'a>>(new: Json<'a>, message: V, destination: 
 /// Return a new part with the cache mark of the one that it takes the place of, if texts of the destination may have one.
 pub(super) fn marked_at<'a, V: Value<'a>>(destination: &Destination, part: V, new: Json<'a>) -> Json<'a> {
     let kind = if destination.has_types() { if destination.form == Form::Items { GIVEN } else { "text" } } else { "" };
-    let known = known_members(Text::ascii(kind), destination);
+    let known = destination.known_members(Text::ascii(kind));
     if known.is_some_and(|known| !known.contains(&names::CACHE_CONTROL)) { new } else { marked(part, new) }
 }
 
