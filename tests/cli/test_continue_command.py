@@ -406,7 +406,7 @@ def test_the_command_alone_names_commands_that_work(run: Any, place: Machine) ->
     path = place.session("s1", TALK)
     lines = out(run(env=place.env))
     assert len(lines) == 8
-    assert "one of Claude Code" in lines[0]
+    assert "is from Claude Code" in lines[0]
     for line in lines[1:6]:
         typed = line[line.index("toolcarry ") :]
         assert str(path.name) in typed or typed == "toolcarry sessions"

@@ -191,8 +191,8 @@ def project_body(
     report = outcome.report
     if counted.repair and report.untouched.startswith("not JSON"):
         plain, positions = without_constants(given)
-        again = _backend.kernels.project_body(plain, counted, previous)
-        if positions and not again.report.untouched:
+        again = _backend.kernels.project_body(plain, counted, previous) if positions else outcome
+        if not again.report.untouched:
             given, outcome = plain, again
             mends = (Mend("not_finite", None, "", f"byte {position}") for position in positions)
             report = replace(again.report, mends=(*mends, *again.report.mends))
