@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.builders.handovers import word
 from support.economy import FRAME, modules, needed, sessions
 from support.goldens.inputs import workload
 
@@ -20,7 +21,9 @@ KEEP = Rule("*", keep="all")
 
 
 def output(number: int, lines: int) -> list[Any]:
-    text = "".join(f"step {number} line {line} of the output\n" for line in range(lines))
+    text = "".join(
+        f"step {number} {word(line % 1_728)} {line} of the output\n" for line in range(lines)
+    )
     return list(wire.bash(f"make t{number}", text, f"t{number}"))
 
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 from support.builders import wire
+from support.builders.handovers import word
 
 from toolcarry import NO_LIMIT, ProjectPolicy, Rule, count_tokens
 from toolcarry._input.json import compact_json
 
-LONG = "".join(f"line {number}\n" for number in range(200))
+LONG = "".join(f"line {word(number)}\n" for number in range(200))
 
 
 def test_a_policy_keeps_tools_results_and_turns(api: ModuleType) -> None:

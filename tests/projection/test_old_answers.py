@@ -3,6 +3,7 @@
 from types import ModuleType
 from typing import Any
 
+from support.builders.handovers import FILLER
 from support.oracles.repairs import ASK, answer, chat, kinds, repair
 
 from toolcarry import ProjectPolicy
@@ -71,7 +72,7 @@ def test_one_that_names_another_tool_than_its_call_names_that(api: ModuleType) -
 
 
 def test_an_overlong_result_is_still_cut(api: ModuleType) -> None:
-    messages = [ASK, CALL, {**OLD, "tool_call_id": "t1", "content": "a line\n" * 99}]
+    messages = [ASK, CALL, {**OLD, "tool_call_id": "t1", "content": FILLER[:700]}]
     policy = ProjectPolicy(repair=True, max_result_chars=100)
     found = api.project(messages, policy=policy)
     assert found.messages[2]["role"] == "tool"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.builders.handovers import FILLER, word
 from support.examples import examples
 from support.rows import for_each
 from support.shortening import ERROR, MARKER, check_both_carry, lines_of, projected, sent
@@ -201,8 +202,8 @@ def test_lines_of_json_are_items(rust: ModuleType) -> None:
 @for_each(
     ("command", "text"),
     [
-        ("cat notes", "A line of text.\n" * 500),
-        ("./a.out", "7 passed along\n" * 500),
+        ("cat notes", FILLER),
+        ("./a.out", "".join(f"7 passed along {word(n)}\n" for n in range(500))),
         ("cat x.json", '{"a": [1, 2, ' + "3, " * 2_000),
     ],
 )
@@ -228,16 +229,16 @@ def test_a_file_is_read_for_its_lines_whatever_it_holds(rust: ModuleType) -> Non
 def test_an_unknown_text_is_shown_by_its_end_errors_and_new_words(rust: ModuleType) -> None:
     text = "\n".join(
         [
-            *[f"value {n}" for n in range(100)],
+            *[f"value {word(n)}" for n in range(100)],
             "the only mention of connection_pool",
-            *[f"value {n}" for n in range(100)],
+            *[f"value {word(n)}" for n in range(100)],
             "an error here",
-            *[f"value {n}" for n in range(100)],
+            *[f"value {word(n)}" for n in range(100)],
         ]
     )
     shown = projected(rust, "./a.out", text, max_result_chars=300).split("\n")
-    assert shown[0] == "value 0"
-    assert shown[-2] == "value 99"
+    assert shown[0] == f"value {word(0)}"
+    assert shown[-2] == f"value {word(99)}"
     assert "an error here" in shown
     assert "the only mention of connection_pool" in shown
     rest = iter(text.split("\n"))

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.builders import wire
+from support.builders.handovers import word
 from support.examples import examples
 from support.shortening import check_both_carry
 
@@ -87,14 +88,14 @@ def test_nothing_is_cut_from_what_fits_without_colours(rust: ModuleType) -> None
 
 @pytest.mark.parametrize("limit", [{"max_result_chars": 300}, {"max_result_tokens": 100}])
 def test_a_longer_one_is_cut_without_colours(rust: ModuleType, limit: dict[str, int]) -> None:
-    text = "\n".join(f"\x1b[33mvalue {number}\x1b[0m" for number in range(300))
+    text = "\n".join(f"\x1b[33mvalue {word(number)}\x1b[0m" for number in range(300))
     shown, reasons = sent(rust, wire.bash("./show", text, "t1"), **limit)
     assert reasons == ["shortened"]
     assert "\x1b" not in shown
     head, marker, tail = shown.partition("[toolcarry: shortened from ")
-    assert head.startswith("value 0\nvalue 1\n")
+    assert head.startswith(f"value {word(0)}\nvalue {word(1)}\n")
     assert marker
-    assert tail.endswith("value 298\nvalue 299")
+    assert tail.endswith(f"value {word(298)}\nvalue {word(299)}")
 
 
 def test_a_result_that_was_sent_waits_until_enough_is_won(rust: ModuleType) -> None:
@@ -133,3 +134,36 @@ def test_both_backends_agree_and_a_second_projection_changes_nothing(
         check_both_carry(messages, **settings)
         one = rust.project(messages, policy=policy)
         assert rust.project(one.messages, policy=policy).messages == one.messages
+
+
+ALIKE = "".join(f"10:{n // 60:02}:{n % 60:02} waiting for port {n}\n" for n in range(600))
+
+
+def test_lines_that_are_alike_are_counted_before_any_are_chosen(rust: ModuleType) -> None:
+    messages = wire.bash("./serve", f"start\n{ALIKE}ready\n", "t1")
+    for limit in ({"max_result_tokens": 200}, {}):
+        shown, reasons = sent(rust, messages, **limit)
+        first, rest = shown.split("\n", 1)
+        assert (first, reasons) == ("start", ["shortened"])
+        assert rest.startswith(
+            "10:00:00 waiting for port 0 [and 598 lines like this, but for numbers]\n"
+            "10:09:59 waiting for port 599\nready\n[toolcarry: shortened from "
+        )
+
+
+def test_hits_files_and_kinds_that_are_not_chosen_are_not_counted(rust: ModuleType) -> None:
+    for messages in (
+        wire.bash("grep -h port log", ALIKE, "t1"),
+        wire.read("log.txt", ALIKE, "t1"),
+    ):
+        assert "lines like this" not in sent(rust, messages, max_result_tokens=200)[0]
+    messages = wire.bash("./serve", ALIKE, "t1")
+    assert "lines like this" not in sent(rust, messages, max_result_tokens=200, content="off")[0]
+    short = sent(rust, wire.bash("./serve", ALIKE[:500], "t1"), max_result_tokens=2_000)[0]
+    assert short == ALIKE[:500]
+
+
+def test_lines_of_progress_go_before_any_are_chosen(rust: ModuleType) -> None:
+    progress = "".join(f"0 {word(n)} 0 --:--:-- --:--:-- --:--:-- 0\n" for n in range(400))
+    shown, _ = sent(rust, wire.bash("curl -O x", f"{progress}done\n", "t1"), max_result_tokens=200)
+    assert shown.startswith("done\n[toolcarry: shortened from ")

@@ -226,8 +226,8 @@ class ResultPolicy:
     ``content``: How to shorten a text over a limit. ``"auto"`` looks at the content: it keeps test failures, errors in
     logs, the first search hits in each file, and the keys of JSON. ``"off"`` cuts all texts the same way; a list
     enables only the kinds that it names. In ``project``, ``"lines"`` covers files and text of no known kind: it keeps
-    one end and the lines with the most new words. ``"terminal"`` removes colours and overwritten lines, even from texts
-    within their limit.
+    one end and the lines with the most new words; in command output, it first counts lines that differ only in
+    numbers. ``"terminal"`` removes colours and overwritten lines, even from texts within their limit.
     ``references``: Put the reference of the call into each marker, so that the full result can be found. Turn this off
     if the model has no tool, such as ``retrieval_tool``, to ask for the result.
     ``rules``: Rules that decide which results supersede others; they come before the built-in ones. ``"careful"`` keeps

@@ -8,8 +8,12 @@ use super::excerpt::{MOST_KEPT, Source, excerpt_of, excerpted, excerpted_again, 
 use super::excerpt_memo::{find, keep, name_of};
 use super::marker::{Substitute, marker_of};
 use super::policy::{Decision, DecisionKind};
+use crate::content::Content;
+use crate::content::terminal::has_surrogates;
 use crate::context::block::printed_by;
+use crate::context::handover::folded_output;
 use crate::json::value::Value;
+use crate::pairing::block::Kind;
 use crate::shorten::{Draft, Kinds};
 use crate::text::OwnedText;
 use crate::text::piece::Piece;
@@ -67,7 +71,10 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             }
             None => {}
         }
-        let draft = Draft::of(&self.text, &command, self.kinds, self.is_drawn());
+        let draft = match Draft::of(&self.text, &command, self.kinds, self.is_drawn()) {
+            Some(draft) if draft.is_of_a_kind() => Some(draft),
+            draft => self.folded(&command).or(draft),
+        };
         let Some((room, found)) = draft.and_then(|draft| draft.fit(room, tokens, (&widest, self.side, false))) else {
             if let Some(name) = name {
                 keep(name, None);
@@ -83,6 +90,17 @@ impl<'a, V: Value<'a>> Block<'a, V> {
             keep(name, Some((found.decision.head, found.decision.tail, excerpt)));
         }
         Some(found)
+    }
+
+    /// Return what a command printed, folded, so that it can be shortened further; `None` if it has nothing to fold.
+    fn folded(&self, command: &str) -> Option<Draft> {
+        let shown = self.last_state().unwrap_or_else(|| self.text.whole());
+        let is_output = self.entry.kind == Kind::Command && self.kinds.chooses_lines();
+        if !is_output || has_surrogates(shown.text()) {
+            return None;
+        }
+        let text = folded_output(&shown.text().as_utf8(), command)?;
+        Draft::of::<V>(&Content::Piece(Piece::own(OwnedText::from_utf8(&text))), command, self.kinds, true)
     }
 
     /// Propose to send what a terminal shows of a result in the end.

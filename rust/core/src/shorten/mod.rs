@@ -63,6 +63,11 @@ impl Kinds {
         Self(self.0 & !Self::bit("lines"))
     }
 
+    /// Return true if lines of a text of no known kind may be chosen.
+    pub(crate) fn chooses_lines(self) -> bool {
+        self.has("lines")
+    }
+
     /// Return the kinds as a number.
     pub(crate) fn number(self) -> u64 {
         u64::from(self.0)
@@ -161,7 +166,7 @@ impl Draft {
         let has = |names: &[&str], kind| kinds.has(kind) && words.iter().any(|word| names.contains(word));
         let has_hits = has(SEARCHES, "hits");
         let has_list = has(SEARCHES, "listing") || has(LISTINGS, "listing");
-        let has_words = kinds.has("lines");
+        let has_words = kinds.chooses_lines();
         // The first character and the ends rule out most texts, so that they are not read.
         let may_be_json = kinds.has("json") && may_be_json(text);
         let kind = find_kind(text, &words).filter(|kind| kinds.has(kind.table.name));
@@ -184,6 +189,11 @@ impl Draft {
             (text, novelty)
         });
         Some(Self { json: may_be_json.then(|| whole.text().to_utf8()), settled, ranking, plain, is_drawn })
+    }
+
+    /// Return true if it is known what the text is.
+    pub(crate) fn is_of_a_kind(&self) -> bool {
+        self.json.is_some() || self.ranking.is_some()
     }
 
     /// Return a room in characters with the text shortened to it; `None` if it can only be cut.

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
 
-use super::chars::{breaks, is_blank, is_letter, is_longer, is_space, lines, piece_of};
-use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, NOISE, PROGRESS, WRAPPERS};
+use super::chars::{breaks, is_blank, is_letter, is_longer, is_space, lines, piece_of, words};
+use super::kinds::{CLIENT_LINES, FOOTERS, HEADERS, LISTERS, NOISE, PROGRESS, WRAPPERS};
 use super::listings::{LEFT_OUT, without_columns};
 use crate::content::client_blocks::without_blocks;
 use crate::content::terminal::settled;
@@ -122,6 +122,26 @@ pub(super) fn clean_output(text: Cow<'_, str>, folds: bool) -> Output<'_> {
     };
     let text = cleaned.map_or(text, Cow::Owned);
     Output { text: then(text, |text| Cow::Borrowed(text.trim_matches('\n'))), code, left_out, frame }
+}
+
+/// Return the program that a command line runs last, by its words; empty if it is no command.
+pub(super) fn last_program(command: &str) -> &str {
+    words(command.rsplit("&&").next().unwrap_or_default()).next().unwrap_or_default()
+}
+
+/// Return what a command printed without lines of progress, and with a count in place of lines that are alike; `None` if it
+/// has no such lines, or if they are hits or names of files.
+pub(crate) fn folded_output(text: &str, command: &str) -> Option<String> {
+    if LISTERS.contains(&last_program(command)) {
+        return None;
+    }
+    let all: Vec<&str> = lines(text.trim_end_matches('\n')).collect();
+    let is_progress = |line: &&str| PROGRESS.iter().any(|part| line.contains(part));
+    let kept: Vec<&str> = all.iter().copied().filter(|line| !is_progress(line)).collect();
+    match fold_alike(&kept) {
+        Some(folded) => Some(folded.join("\n")),
+        None => (kept.len() < all.len()).then(|| kept.join("\n")),
+    }
 }
 
 /// Return what a command printed, without the command before it, which a terminal repeats and may break into lines.

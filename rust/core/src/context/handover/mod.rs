@@ -14,6 +14,7 @@ use crate::pairing::block::Entry;
 use crate::text::piece::Piece;
 use crate::text::{OwnedText, Text};
 
+pub(crate) use self::clean::folded_output;
 pub(crate) use self::kinds::asks_agent;
 pub use self::layout::StepPlace;
 pub(super) use self::plan::plan_section;

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::chars::{breaks, string_of, strip, words};
-use super::clean::{Output, clean_output, without_echo};
+use super::chars::{breaks, string_of, strip};
+use super::clean::{Output, clean_output, last_program, without_echo};
 use super::kinds::{
     ACKNOWLEDGED, ENVELOPE_ASIDES, ENVELOPE_TEXTS, EXIT_KEYS, FILE_LISTERS, FOLDER_MARKS, INTERRUPTIONS, LISTERS,
     OLD_KEYS, PART_KEYS, REJECTIONS, SAID_AFTER, SAID_BEFORE, StepKind, VERDICTS, command_of, first_text, first_value,
@@ -233,17 +233,12 @@ impl<'a, V: Value<'a>> Step<'a, V> {
 
     /// Return true if lines of the result that are alike say little: they are no hits, and no list of files.
     pub(super) fn folds(&self) -> bool {
-        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !LISTERS.contains(&self.last_program())
+        !matches!(self.kind, StepKind::Search | StepKind::Listing) && !LISTERS.contains(&last_program(&self.command))
     }
 
     /// Return true if the result is a list of files.
     pub(super) fn lists_files(&self) -> bool {
-        self.kind == StepKind::Listing || FILE_LISTERS.contains(&self.last_program())
-    }
-
-    /// Return the program that a command line runs last, by its words; empty if it is no command.
-    fn last_program(&self) -> &str {
-        words(self.command.rsplit("&&").next().unwrap_or_default()).next().unwrap_or_default()
+        self.kind == StepKind::Listing || FILE_LISTERS.contains(&last_program(&self.command))
     }
 
     /// Return the whole result, cleaned.
