@@ -19,7 +19,7 @@ from toolcarry import _backend
 from toolcarry._input.archive import read_file
 from toolcarry._input.document import loads_line, messages_of, open_body
 from toolcarry._input.objects import plain_messages
-from toolcarry.errors import InputError, StoreBusyError
+from toolcarry.errors import InputError
 from toolcarry.tract.canonical import (
     Names,
     NewMessage,
@@ -32,7 +32,7 @@ from toolcarry.tract.canonical import (
 )
 from toolcarry.tract.guard import Guard, is_flagged
 from toolcarry.tract.store.hashing import Draft, Head, content_hash
-from toolcarry.tract.store.log import ATTEMPTS, FIRST_PAGE, Log, Prepared, prepare
+from toolcarry.tract.store.log import ATTEMPTS, FIRST_PAGE, Log, Prepared, busy, prepare
 from toolcarry.tract.store.types import CommitInfo, ImportResult, Kind
 from toolcarry.tract.view import CALLS, RECORDS, SAID
 from toolcarry.types.unread import NOTHING, Unread
@@ -196,9 +196,7 @@ def import_file(
             except MovedError:
                 moved += 1
                 if moved == ATTEMPTS:
-                    raise StoreBusyError(
-                        f"{log.database.name}: is busy: other writers committed first {ATTEMPTS} times; try again"
-                    ) from None
+                    raise busy(log.database.name, ATTEMPTS) from None
                 reading.drop()
                 taken = find_state(log, data, path)
                 done = lines_to(data, taken.end)

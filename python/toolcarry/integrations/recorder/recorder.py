@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from toolcarry import _backend, metrics
 from toolcarry._input.answers import MOST_ANSWER, Answer, read_answer
@@ -29,6 +29,7 @@ from toolcarry._util.ttl_cache import SlidingCache
 from toolcarry.errors import StoreError
 from toolcarry.integrations.identity import ModelRequest, RequestIdentity
 from toolcarry.integrations.projections import Forwarded
+from toolcarry.integrations.recorder.jobs import Job, Pending
 from toolcarry.integrations.recorder.lines import (
     Mark,
     RecordedLine,
@@ -58,7 +59,7 @@ from toolcarry.tract.recording import INCOMPLETE, append_new
 from toolcarry.tract.result_index import ResultIndex
 from toolcarry.tract.store import open_database
 from toolcarry.tract.store.lines import line_names
-from toolcarry.tract.store.log import ATTEMPTS
+from toolcarry.tract.store.log import ATTEMPTS, busy
 from toolcarry.tract.store.validate import check_name
 from toolcarry.types.policy import ProjectPolicy
 from toolcarry.types.values import check_choice, check_limit, check_seconds
@@ -82,33 +83,6 @@ MOST_SIGNS: Final = 4_000_000
 
 
 NO_ANSWER: Final = Answer([], True)
-
-
-class Job(NamedTuple):
-    """A request and the received part of its answer, with its content codings; ``None`` for a part that is too long.
-
-    Without a ``status``, the backend did not answer.
-    """
-
-    identity: RequestIdentity
-    body: bytes
-    fields: RequestFields | None
-    answer: bytes | None = b""
-    codings: Sequence[str] = ()
-    status: int = 0
-    forwarded: Forwarded | None = None
-
-
-class Pending:
-    """A request and its answer that are not recorded yet, of ``size`` bytes."""
-
-    __slots__ = ("future", "is_started", "job", "size")
-
-    def __init__(self, job: Job, size: int) -> None:
-        self.future: Future[None] = Future()
-        self.is_started = False
-        self.job = job
-        self.size = size
 
 
 class Recorder:
@@ -430,9 +404,7 @@ class Recorder:
             except MovedError:  # another process has written
                 self._lines.set(key, ())
         else:
-            raise StoreError(
-                f"{self.database.name}: is busy: other writers committed first {ATTEMPTS} times; try again"
-            )
+            raise busy(self.database.name, ATTEMPTS)
         if not place.is_answered:
             line.view = (*(each.mark for each in signs), *said)
             line.answer = len(said)

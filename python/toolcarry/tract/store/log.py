@@ -66,6 +66,7 @@ __all__ = [
     "Head",
     "Log",
     "Prepared",
+    "busy",
     "prepare",
     "read_head",
 ]
@@ -127,6 +128,11 @@ LOSSES: Final = 3
 
 
 Read = Callable[[str, Sequence[Value]], list[Row]]
+
+
+def busy(name: str, attempts: int) -> StoreBusyError:
+    """Return the error for a write that lost against other writers in each of its attempts."""
+    return StoreBusyError(f"{name}: other writers committed first {attempts} times; try again")
 
 
 def read_head(read: Read, number: int) -> Head:
@@ -371,9 +377,7 @@ class Log:
             else:
                 self._known = sent[-1].sequence, sent[-1].hash
                 return sent
-        raise StoreBusyError(
-            f"{self.database.name}: is busy: other writers committed first {ATTEMPTS} times; try again"
-        )
+        raise busy(self.database.name, ATTEMPTS)
 
     @staticmethod
     def _are_there(read: Read, number: int | None, rows: Sequence[CommitRow]) -> bool:
